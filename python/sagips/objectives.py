@@ -5,7 +5,7 @@ import os
 import threading
 import traceback
 
-from . import references
+from . import references, stages
 from .errors import ConfigError
 
 
@@ -41,6 +41,8 @@ class Trial:
 
 def _number(value, who):
     try:
+        if isinstance(value, str):
+            raise TypeError
         return float(value)
     except (TypeError, ValueError):
         raise ConfigError(f"{who} gives a {type(value).__name__} ({str(value)[:50]}), and a number was "
@@ -83,6 +85,10 @@ def problem_of(function, settings, folder):
     if not isinstance(tune, dict) or not tune.get("space"):
         raise ConfigError("tune.space is missing: say what trials differ in, as in "
                           "tune={\"space\": {\"rate\": {\"low\": 1e-4, \"high\": 1, \"log\": True}}}.")
+    count = stages._positional(function)
+    if count != 1:
+        raise ConfigError(f"{getattr(function, '__name__', type(function).__name__)} takes {count} arguments. A function "
+                          "that is searched takes a trial alone.")
     word, place = references.word_of(function, os.path.join(folder, "functions"))
     assignments = {"objective": word, "folder": place}
     if not tune.get("minimise") and not tune.get("maximise"):

@@ -133,6 +133,8 @@ def numbers_of(data, name="data", wanted=None):
     else:
         wanted = list(columns) if wanted is None else wanted
         tables.require_columns(name, wanted, columns)
+        if not wanted:
+            raise DataError(f"{name} is a table without columns.")
         parts = [tables.numbers(columns[one], f"{name}: '{one}'") for one in wanted]
         for one, part in zip(wanted, parts):
             if part.ndim != 1:

@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from .errors import ConfigError
+from .errors import ConfigError, StorageError
 
 _here: dict[tuple[str, str], Any] = {}  # objects of this process by their words and the folders of their modules
 
@@ -26,11 +26,14 @@ def write_once(path, content):
     """Writes a file that is there whole or not at all; several ranks may do so at a time."""
     if os.path.exists(path):
         return
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=os.path.dirname(path), delete=False) as file:
-        file.write(content)
-    os.chmod(file.name, 0o644)
-    os.replace(file.name, path)
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=os.path.dirname(path), delete=False) as file:
+            file.write(content)
+        os.chmod(file.name, 0o644)
+        os.replace(file.name, path)
+    except OSError as problem:
+        raise StorageError(f"{path}: cannot be written ({problem.strerror}). Name another run.folder.") from None
 
 
 def _module_folder(module):
@@ -58,10 +61,25 @@ def _content_of(thing):
     """An object as bytes that are the same on each rank and at each start."""
     import cloudpickle
 
+    keras = sys.modules.get("keras")
+    kept = {}  # storages by where they lie, which hold them as long as the numbers are used
+
     class Pickler(cloudpickle.Pickler):
-        def persistent_id(self, one):  # the order of sets differs from start to start
-            return (type(one).__name__, sorted(one, key=lambda each: (type(each).__name__, repr(each)))) \
-                if type(one) in (set, frozenset) else None
+        def persistent_id(self, one):
+            if type(one) in (set, frozenset):  # whose order differs from start to start
+                return type(one).__name__, sorted(one, key=lambda each: (type(each).__name__, repr(each)))
+            if isinstance(one, torch.storage.TypedStorage) and one.device.type == "cpu":  # PyTorch writes addresses
+                numbers = one._untyped_storage
+                is_new = numbers._cdata not in kept
+                number, _ = kept.setdefault(numbers._cdata, (len(kept), numbers))
+                content = torch.empty(0, dtype=torch.uint8).set_(numbers).numpy().tobytes() if is_new else None
+                return "storage", (number, one.dtype, content)
+            return None
+
+        def reducer_override(self, one):
+            if keras is not None and isinstance(one, keras.Model):  # Keras writes the time
+                return _keras_model, (keras.saving.serialize_keras_object(one), one.get_weights())
+            return super().reducer_override(one)
     file = io.BytesIO()
     Pickler(file).dump(thing)
     content = file.getvalue()
@@ -77,10 +95,28 @@ def _content_of(thing):
     return content
 
 
+def _keras_model(config, weights):
+    os.environ.setdefault("KERAS_BACKEND", "torch")
+    import keras
+    model = keras.saving.deserialize_keras_object(config)
+    model.set_weights(weights)
+    return model
+
+
 class _Unpickler(pickle.Unpickler):
+    def __init__(self, content):
+        super().__init__(io.BytesIO(content))
+        self.storages = {}
+
     def persistent_load(self, kept):
         kind, items = kept
-        return {"set": set, "frozenset": frozenset}[kind](items)
+        if kind != "storage":
+            return {"set": set, "frozenset": frozenset}[kind](items)
+        number, dtype, content = items
+        if content is not None:
+            self.storages[number] = torch.frombuffer(bytearray(content), dtype=torch.uint8).untyped_storage() \
+                if content else torch.UntypedStorage(0)
+        return torch.storage.TypedStorage(wrap_storage=self.storages[number], dtype=dtype, _internal=True)
 
 
 def word_of(thing, folder):
@@ -135,7 +171,7 @@ def find(word, folder=""):
         return functools.partial(find(word, folder), **arguments)
     if word.endswith(".pickle"):
         folder = ""
-    elif not folder:
+    elif os.path.dirname(word):
         folder, word = os.path.split(word)
     if (word, folder) in _here:
         return _here[word, folder]
@@ -150,7 +186,7 @@ def find(word, folder=""):
             raise ConfigError(f"{word}: is not the file that SAGIPS wrote (its name is a sum of its content).")
         folders, content = pickle.loads(content)
         sys.path += [place for place in folders if place not in sys.path]
-        thing = _Unpickler(io.BytesIO(content)).load()
+        thing = _Unpickler(content).load()
     else:
         module, _, name = word.partition(":")
         if not module or not name:

@@ -50,7 +50,10 @@ def _panels(axes, count, width, height):
     if axes is None:
         from matplotlib import pyplot
         axes = pyplot.subplots(1, count, figsize=(width * count, height), squeeze=False, layout="constrained")[1]
-    return list(getattr(axes, "flat", axes)) if hasattr(axes, "__len__") else [axes]
+    axes = list(getattr(axes, "flat", axes)) if hasattr(axes, "__len__") else [axes]
+    if len(axes) < count:
+        raise ConfigError(f"axes has {len(axes)}, and there are {count} panels to draw.")
+    return axes
 
 
 class Run:
@@ -62,6 +65,8 @@ class Run:
         self._said: list[str] = (said or {}).get("warnings", [])
         if not os.path.isdir(self.folder):
             raise DataError(f"{self.folder}: there is no such run folder.")
+        if not any(os.path.exists(self.file(name)) for name in ("config.yaml", "results.json", "status.json")):
+            raise DataError(f"{self.folder}: is no run folder (it has no config.yaml).")
 
     def file(self, name: str) -> str:
         """The path of one of its files: `run.file("report.html")`."""
@@ -84,7 +89,8 @@ class Run:
         results = self.results
         if results:
             return bool(results.get("complete", False))
-        return self._json("status.json").get("status") == "finished"  # of a study
+        status = self._json("status.json")  # of a study; a comparison has none
+        return status.get("status") == "finished" if status else os.path.exists(self.file("compare.csv"))
 
     @property
     def warnings(self) -> list[str]:
@@ -96,6 +102,9 @@ class Run:
     def parameters(self) -> dict[str, Parameter]:
         """Each by its name, fixed ones too; {}: a learning problem has none."""
         rows = self.results.get("parameters", [])
+        for row in rows:  # of `fit`, whose values they are
+            if row.get("error") is None and row.get("fit_value") == row["recovered"]:
+                row["error"] = row.get("fit_error")
         known = {"lower_limit", "upper_limit", "error", "error_below", "error_above", "unit", "truth", "fixed", "open",
                  "spread"}
         return {row["name"]: Parameter(row["name"], row["recovered"],
@@ -164,10 +173,14 @@ class Run:
         from .networks import Trained
         if which not in ("best", "last"):
             raise ConfigError(f"which is {which!r}. Give \"best\" or \"last\".")
+        if self.parameters:
+            raise DataError(f"{self.folder}: its generator proposes parameters. Take run.samples, or sagips.predict.")
         return Trained(self.folder, which)
 
     def table(self, name: str) -> list[dict[str, str]]:
         """One of its CSV files as rows, each by the names of its columns: `run.table("closure.csv")`."""
+        if not os.path.exists(self.file(name)):
+            raise DataError(f"{self.folder}: has no {name}, but {', '.join(sorted(os.listdir(self.folder)))}.")
         with open(self.file(name)) as file:
             return list(csv.DictReader(file))
 

@@ -134,6 +134,8 @@ class ArrayStage(Stage):
 
     def __init__(self, function, noise=0, product=None):
         super().__init__(function)
+        if not isinstance(noise, int):
+            raise ConfigError(f"noise is {noise!r}. Give how many random numbers an event takes, as in noise=2.")
         self.noise, self.product = noise, product
         self.names = _named(function, KNOWN[:-1])
         if "noise" in self.names and noise < 1:

@@ -70,12 +70,12 @@ def numbers(data, name):
             data = (data.float() if data.dtype == torch.bfloat16 else data).numpy()
         elif hasattr(data, "to_numpy"):
             data = data.to_numpy()
-        if numpy.ma.is_masked(data):
-            raise DataError(f"{name} has rows without a value. Leave such events away.")
         array = numpy.asarray(data)
     except ValueError as problem:  # of rows that are no array
         raise DataError(f"{name} has rows of different lengths. Flatten or cut them first "
                         f"({str(problem).splitlines()[0][:80]}).") from None
+    if numpy.ma.is_masked(data):
+        raise DataError(f"{name} has rows without a value. Leave such events away.")
     if array.dtype.kind not in "fiub":
         hint = " Are its rows of different lengths?" if array.dtype == object and array.size and \
             hasattr(array.flat[0], "__len__") and not isinstance(array.flat[0], str) else ""

@@ -12,6 +12,7 @@ namespace sagips::python {
 
 NB_MODULE(_sagips, module) {
   module.doc() = "What `sagips` is made of; use the functions of `sagips`.";
+  nb::set_leak_warnings(false);  // at the end of a script its names still hold objects
   add_stages(module);
   add_networks();
   add_functions();

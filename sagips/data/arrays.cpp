@@ -141,7 +141,8 @@ ArrayRows::ArrayRows(const ArraySource& source, const Reading& reading,
     : source_(source), files_(files_named(source.file, reading)), cache_(reading.cache) {
   if (!source.script.empty()) {
     function_ = reading.function(source.script);
-    fingerprint_ = core::crc32c(core::read_file(source.script));
+    const bool is_file = std::filesystem::is_regular_file(source.script);
+    fingerprint_ = core::crc32c(is_file ? core::read_file(source.script) : source.script);
   }
   for (std::string& file : files_) {
     if (core::is_remote(file) && cache_ && cache_->copies()) file = cache_->copied(file);

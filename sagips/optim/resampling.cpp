@@ -27,6 +27,8 @@ Resampled scatter(std::int64_t repetitions, const SolveContext& context,
             solution.values[k], values[0][static_cast<std::int64_t>(k)].item<double>());
       if (solution.converged)
         values.push_back(torch::tensor(solution.values, torch::kFloat64));
+      else if (context.interrupted && context.interrupted())
+        break;
       else
         ++found.failures;
     } catch (const core::Error&) {  // this data set has no answer; it is counted

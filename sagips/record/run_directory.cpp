@@ -107,10 +107,7 @@ std::string local_time(const char* format) {
 std::string make_named_folder(const std::filesystem::path& parent, const std::string& name,
                               Undo& undo) {
   std::string path = (parent / name).string();
-  if (!make_run_folder(path, undo))
-    throw core::StorageError(path,
-                             "a run of this name is already there (it would be overwritten). "
-                             "Choose another name, or none to get the time.");
+  if (!make_run_folder(path, undo)) throw RunDirectory::taken(path);
   return path;
 }
 
@@ -189,6 +186,12 @@ std::optional<RunDirectory> RunDirectory::lock(const std::string& path) {
   core::Descriptor lock = take_lock(core::text(path, "/", run_files::lock.name));
   if (lock.number() < 0) return {};
   return RunDirectory(path, std::move(lock));
+}
+
+core::StorageError RunDirectory::taken(const std::string& path) {
+  return {path,
+          "a run of this name is already there (it would be overwritten). Choose another name, or "
+          "none to get the time."};
 }
 
 bool RunDirectory::is_name(const std::string& name) {

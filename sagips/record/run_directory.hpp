@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sagips/core/config/config.hpp"
+#include "sagips/core/error.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/record/run_status.hpp"
 
@@ -39,6 +40,8 @@ class RunDirectory {
   /// A folder that is there, locked; nothing when another process holds its lock.
   /// throws: StorageError when it cannot be locked for another reason
   static std::optional<RunDirectory> lock(const std::string& path);
+  /// What is thrown where a name is taken.
+  static core::StorageError taken(const std::string& path);
   /// Whether that can be the name of one folder.
   static bool is_name(const std::string& name);
 

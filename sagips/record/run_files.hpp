@@ -74,6 +74,7 @@ inline constexpr RunFile importance{
     "importance.csv", "how much each setting of a search matters, with its standard error"};
 inline constexpr RunFile verdicts{"verdicts.csv",
                                   "what a search has found, as the cards of its report say it"};
+inline constexpr RunFile compared{"compare.csv", "what each method has found"};
 inline constexpr RunFile best{"best.yaml", "the best settings, for `sagips train`"};
 inline constexpr RunFile best_trial{"best.json",
                                     "the best trial, its settings and metric, for programs"};
@@ -139,6 +140,7 @@ inline constexpr std::array all{report,
                                 tried,
                                 importance,
                                 verdicts,
+                                compared,
                                 best,
                                 best_trial,
                                 ensemble,

@@ -156,11 +156,13 @@ analysis::MethodLearningCurve learning_curve_of(const Attempt& attempt, const Me
   return curve;
 }
 
-std::string csv(const std::vector<Attempt>& attempts, const env::ParameterSet& parameters) {
+// first: the visits that count of each method
+std::string csv(const std::vector<Attempt>& attempts, const env::ParameterSet& parameters,
+                const auto& first) {
   std::string content = "method," + visits_header(parameters);
   for (const Attempt& attempt : attempts)
-    for (const optim::Visit& visit : attempt.visits)
-      content += attempt.method + "," + visit_row(visit);
+    for (auto visit = first(attempt); visit != attempt.visits.end(); ++visit)
+      content += attempt.method + "," + visit_row(*visit);
   return content;
 }
 
@@ -227,7 +229,13 @@ Compared compare(const Job& job, const Requests& requests, core::Log& log) {
   if (compared.attempts.empty() && compared.complete)
     throw core::Error("no method gave an answer; the warnings say why. Set other compare.methods.");
   core::write_file(folder.file(record::run_files::visits.name),
-                   csv(compared.attempts, environment.parameters));
+                   csv(compared.attempts, environment.parameters,
+                       [](const Attempt& one) { return one.visits.begin(); }));
+  if (compared.complete)
+    core::write_file(folder.file(record::run_files::compared.name),
+                     csv(compared.attempts, environment.parameters, [](const Attempt& one) {
+                       return one.visits.empty() ? one.visits.end() : one.visits.end() - 1;
+                     }));
   compared.known = known_results(job, environment, log);
   const Measure measure = has_sizable_truth(environment.parameters)
                               ? mean_residual(environment.parameters, compared.known)

@@ -13,24 +13,22 @@ namespace sagips::run {
 
 namespace files = record::run_files;
 
-namespace {
-
-// What an interrupted command of the same config has left is begun anew: there is nothing in it to go on with.
-void clear_interrupted(const Job& job) {
+void require_free_name(const Job& job) {
   const record::RunConfig& run = job.settings.run;
   const std::string path = core::text(run.folder, "/", job.settings.workload, "/", run.name);
   const std::string results = core::text(path, "/", files::results.name);
-  if (run.name.empty() || !std::filesystem::exists(results)) return;
+  if (run.name.empty() || !std::filesystem::exists(path)) return;
+  if (!std::filesystem::exists(results) ||
+      core::read_file(core::text(path, "/", files::config.name)) != job.effective_config ||
+      record::read_results_json(results).complete)
+    throw record::RunDirectory::taken(path);
   const auto folder = record::RunDirectory::lock(path);
-  if (folder && core::read_file(folder->file(files::config.name)) == job.effective_config &&
-      !record::read_results_json(results).complete)
-    folder->discard();
+  if (!folder) throw record::RunDirectory::taken(path);
+  folder->discard();
 }
 
-}  // namespace
-
 record::RunDirectory new_run(const Job& job, core::Log& log) {
-  clear_interrupted(job);
+  require_free_name(job);
   record::RunDirectory folder(job.settings.run, job.settings.workload);
   core::write_file(folder.file(files::config.name), job.effective_config);
   log.add_file(folder.file(files::log.name));

@@ -12,6 +12,9 @@
 
 namespace sagips::run {
 
+/// Refuses a name that is taken before anything is computed; what an interrupted command of the same config has
+/// left goes, since it is begun anew. throws: core::StorageError
+void require_free_name(const Job& job);
 /// A folder for what a job is about to do, with its config and log. throws: StorageError
 record::RunDirectory new_run(const Job& job, core::Log& log);
 

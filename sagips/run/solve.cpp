@@ -131,6 +131,8 @@ void SolverRun::prepare() {
   environment_ = data.all(parts_share(job_, ranks_));
   if (environment_.processes() > 0 && ranks_.size() == 1)
     kept_.emplace(open_kept(job_, environment_, data.fingerprint(), options_.start, log_));
+  else if (ranks_.is_first())
+    require_free_name(job_);
   context_.seed = job_.seed();
   context_.place = {ranks_.rank(), ranks_.size()};
   if (const double minutes = job_.inverse().solve.minutes; minutes > 0)

@@ -63,6 +63,22 @@ class Problems(unittest.TestCase):
         with self.refused("two/law.py", "one/law.py", "another name"):
             solved("two")
 
+    def test_functions_of_modules_serve_wherever_they_are_given(self):
+        os.makedirs("own/deeper", exist_ok=True)
+        with open("own/deeper/laws.py", "w") as file:
+            file.write("import sagips, numpy\ndef decay(theta, noise):\n    return theta * -noise.uniform().log()\n"
+                       "@sagips.numpy(noise=1)\ndef array(parameters, noise):\n"
+                       "    return parameters[:, None] * -numpy.log(noise)\ndef square(rows):\n    return rows ** 2\n")
+        sys.path.insert(0, os.path.abspath("own"))
+        from deeper import laws
+        for given in (laws.decay, [laws.decay], laws.array):
+            self.assertTrue(sagips.solve(given, TIMES, BOX, **QUIET).complete)
+        both = sagips.solve({"a": laws.decay, "b": laws.decay}, {"a": TIMES, "b": TIMES}, BOX, **QUIET)
+        self.assertTrue(both.complete)
+        run = sagips.train("learning", data={"inputs": (ROWS, laws.square), "targets": ROWS[:, :1]}, loss="mean_square",
+                           network={"layers": [{"dense": 1}]}, **SHORT)
+        self.assertTrue(run.complete)
+
     def test_each_data_set_has_its_own(self):
         both = {"near": decay, "far": decay}
         data = {"near": TIMES, "far": TIMES}
@@ -130,17 +146,34 @@ class Problems(unittest.TestCase):
         self.assertEqual(numpy.load(sagips.problems.rows_of(some, "runs")["inputs"]["file"]).shape, (3, 2))
 
     def test_what_a_script_keeps_has_one_name_at_each_start(self):
-        script = ("import sagips\n"
+        script = ("import sys, torch, sagips\n"
                   "def decay(theta, noise):\n"
                   "    return theta * ('x' in {'x', 'yy', 'zzz', 'u', 'vv'}) * (1 + (1 in SET)) * -noise.uniform().log()\n"
                   "SET = {'a', 'b', 'c', 'dd', 1}\n"
-                  "print(sagips.references.path_word(decay, 'runs/functions'))\n"
-                  "print(sagips.references.find(sagips.references.path_word(decay, 'runs/functions')) is decay)")
-        found = {subprocess.run([sys.executable, "-c", script], env={**os.environ, "PYTHONHASHSEED": str(seed)},
+                  "aside = torch.ones(int(sys.argv[1]))\n"
+                  "torch.manual_seed(0)\n"
+                  "net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.BatchNorm1d(3), torch.nn.Linear(3, 3))\n"
+                  "net[2].weight = torch.nn.Parameter(torch.ones(3, 3))\n"
+                  "net.append(torch.nn.Linear(3, 3))\n"
+                  "net[3].weight = net[2].weight\n"
+                  "things = [decay, net]\n"
+                  "if len(sys.argv) > 2:\n"
+                  "    import keras\n"
+                  "    keras.utils.set_random_seed(1)\n"
+                  "    things.append(keras.Sequential([keras.Input(shape=(2,)), keras.layers.Dense(3)]))\n"
+                  "for one in things:\n"
+                  "    print(sagips.references.path_word(one, 'runs/functions'))\n")
+        keras = ["keras"] if importlib.util.find_spec("keras") else []
+        found = {subprocess.run([sys.executable, "-c", script, str(1 + 4000 * seed), *keras],
+                                env={**os.environ, "PYTHONHASHSEED": str(seed), "KERAS_BACKEND": "torch"},
                                 capture_output=True, text=True, check=True).stdout for seed in range(2)}
         self.assertEqual(len(found), 1, found)
-        again = sagips.references.find(found.pop().split("\n")[0])
+        again, network, *model = [sagips.references.find(word) for word in found.pop().split()]
         self.assertEqual(again.__globals__["SET"], {"a", "b", "c", "dd", 1})
+        self.assertIs(network[2].weight, network[3].weight)
+        self.assertEqual(network(torch.ones(4, 2)).shape, (4, 3))
+        for one in model:
+            self.assertEqual(one(numpy.ones((4, 2))).shape, (4, 3))
 
     def test_arrays_of_other_widths_and_bad_ones(self):
         for kind in (numpy.float16, numpy.longdouble):
