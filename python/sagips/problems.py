@@ -88,10 +88,9 @@ def _plain(key, value, folder):
     group, _, name = key.rpartition(".")
     layers = _networks.get(key, "layers" if group == "networks" else None)
     if layers is not None and value is not None and not isinstance(value, (dict, str)):
+        if not isinstance(value, (list, tuple)) and not callable(value):
+            raise ConfigError(f"{key} is a {type(value).__name__}, and a torch.nn.Module or a list of layers was expected.")
         return {layers: _plain(f"{key}.{layers}", value, folder)}
-    if name in ("layers", "hidden_layers") and value is not None and not isinstance(value, (list, tuple, str)) and \
-            not callable(value):
-        raise ConfigError(f"{key} is a {type(value).__name__}, and a torch.nn.Module or a list of layers was expected.")
     if name in ("layers", "hidden_layers", "metrics", "pipeline") and callable(value):
         value = [value]
     if isinstance(value, dict):

@@ -218,7 +218,7 @@ class Networks(unittest.TestCase):
             ("random numbers", lambda: self.train(module(
                 lambda self, rows: torch.nn.functional.dropout(self.inner(rows), 0.1, self.training)))),
             ("makes a int", lambda: self.train(lambda: 3)),
-            ("network.layers is a int", lambda: self.train(3)),
+            ("network is a int", lambda: self.train(3)),
             ("takes 1 arguments", lambda: self.train(network(), loss=lambda outputs: outputs)),
             ("gives a float", lambda: self.train(regression(), (ROWS, VALUES), loss=lambda outputs, targets: 1.0)),
             ("rows", lambda: self.train(regression(), (ROWS, VALUES), loss=lambda outputs, targets: outputs)),

@@ -110,6 +110,7 @@ class Problems(unittest.TestCase):
              "network": torch.nn.Linear, "networks": {"body": {"layers": torch.nn.Linear}}}, "runs")
         for key in ("pipeline", "heads.one.loss", "network.layers", "networks.body.layers"):
             self.assertTrue(any(word.startswith(key + "=") for word in words), words)
+        self.assertEqual(sagips.problems.assignments_of({"generator": {"layers": 1}}, "runs"), ["generator.layers=1"])
         for key, value in (("train", {"epochs": decay}), ("batch", object())):
             with self.refused(key, "a number, a text or a list"):
                 sagips.problems.assignments_of({key: value}, "runs")
