@@ -62,7 +62,7 @@ class Objectives(unittest.TestCase):
         self.assertTrue(os.path.exists(run.file("best.yaml")))
 
     def test_a_metric_of_any_name_is_maximised(self):
-        run = self.tune(trials=3, maximise='"score: mine"')
+        run = self.tune(trials=3, maximise="score: mine")
         best = max(run.table("trials.csv"), key=lambda row: float(row["score: mine"]))
         self.assertEqual(run.best, {"x": float(best["x"]), "kind": best["kind"]})
 
