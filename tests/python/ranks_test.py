@@ -75,7 +75,7 @@ class Ranks(unittest.TestCase):
 
     def test_a_script_ends_well(self):
         out, error, code = self.run_script('''
-            print("lifetime", sagips.train(decay, None, BOX, **SMALL).values["lifetime"], flush=True)
+            print(f"lifetime {sagips.train(decay, None, BOX, **SMALL).values}\\n", end="", flush=True)
             ''')
         self.assertEqual(code, 0, out + error)
         lines = [line for line in out.splitlines() if line.startswith("lifetime")]
