@@ -45,6 +45,18 @@ TEST(StopAgreement, RanksThatWaitStopAfterTheSameEpoch) {
   EXPECT_EQ(stopped[2], stopped[0]);
 }
 
+// However far the run had come before: the next meeting is as near as in a new run.
+TEST(StopAgreement, RanksOfARunThatGoesOnStopAsSoon) {
+  on_ranks(2, [&](comm::Ranks& ranks) {
+    StopAgreement agreement(ranks, true);
+    std::int64_t epoch = 100'000;
+    while (!agreement(epoch, {.stop = reason_where(ranks.is_first() && epoch >= 100'010)}).stop)
+      ++epoch;
+    EXPECT_LE(epoch, 100'030);  // meetings are at most twice as far apart each time
+    agreement.part();
+  });
+}
+
 TEST(StopAgreement, WhatOtherRanksRequestCountsForNothing) {
   on_ranks(2, [&](comm::Ranks& ranks) {
     StopAgreement agreement(ranks, true);

@@ -37,7 +37,8 @@ void StopAgreement::tell(const std::vector<int>& whom, const Message& message) {
 // From the pace since the last meeting; at most twice as far as that.
 std::int64_t StopAgreement::meeting_after(std::int64_t epoch) {
   const std::int64_t now = comm::now_ns();
-  const auto epochs = static_cast<double>(std::max<std::int64_t>(1, epoch - last_meeting_));
+  const std::int64_t before = last_meeting_.value_or(epoch);  // a run may go on from any epoch
+  const auto epochs = static_cast<double>(std::max<std::int64_t>(1, epoch - before));
   const double epoch_s = static_cast<double>(now - last_meeting_ns_) * 1e-9 / epochs;
   const double ahead = std::min(meeting_period_s / std::max(epoch_s, 1e-9), 2 * epochs);
   last_meeting_ = epoch;

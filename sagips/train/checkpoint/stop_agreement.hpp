@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -60,7 +61,7 @@ class StopAgreement {
   bool waits_;
   std::vector<int> waiting_, free_;  ///< the other ranks; on rank 0
   std::int64_t next_meeting_ = 1;
-  std::int64_t last_meeting_ = 0;
+  std::optional<std::int64_t> last_meeting_{};
   std::int64_t last_meeting_ns_;
   Message sent_, received_;
   std::vector<comm::Request> under_way_;
