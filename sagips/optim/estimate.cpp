@@ -349,7 +349,7 @@ class Profile {
     if (warning.empty())
       estimate_.open_directions.push_back(parameter_.name);
     else
-      estimate_.warnings.emplace_back("not-fixed", warning);
+      estimate_.warnings.push_back({"not-fixed", warning});
   }
 
   void state(double below, double above) {
@@ -378,14 +378,14 @@ class Profile {
         !(growth_(at_ + direction * flat_after * one / wider_) < two_errors))
       return;
     const double two = std::min(side(direction, two_errors), room);
-    estimate_.warnings.emplace_back(
-        "flat-profile",
-        core::text("the 95 % interval of ", parameter_.name, " reaches ",
-                   direction > 0 ? "up" : "down", " to ",
-                   core::significant(parameter_.low + (at_ + direction * two) * range_, 3),
-                   two < 0.999 * room ? "" : " (its range ends there)",
-                   ", more than three of its errors (chi2 flattens there). State this end, not "
-                   "twice the error"));
+    estimate_.warnings.push_back(
+        {"flat-profile",
+         core::text("the 95 % interval of ", parameter_.name, " reaches ",
+                    direction > 0 ? "up" : "down", " to ",
+                    core::significant(parameter_.low + (at_ + direction * two) * range_, 3),
+                    two < 0.999 * room ? "" : " (its range ends there)",
+                    ", more than three of its errors (chi2 flattens there). State this end, not "
+                    "twice the error")});
   }
 
   Estimate& estimate_;
@@ -469,13 +469,13 @@ void warn_of_wide_ranges(Estimate& estimate, const env::ParameterSet& parameters
     const env::Parameter& parameter = parameters.all()[i];
     const double range = parameter.high - parameter.low;
     if (parameter.periodic || !(estimate.largest_error(i) < error_for_range * range)) continue;
-    estimate.warnings.emplace_back(
-        "wide-range",
-        core::text("the range of ", parameter.name, ", ", core::significant(parameter.low, 3),
-                   " to ", core::significant(parameter.high, 3), ", is ",
-                   core::significant(range / estimate.largest_error(i), 2),
-                   " times its error (too wide to be searched: values and errors may be far off). "
-                   "Narrow it"));
+    estimate.warnings.push_back(
+        {"wide-range",
+         core::text("the range of ", parameter.name, ", ", core::significant(parameter.low, 3),
+                    " to ", core::significant(parameter.high, 3), ", is ",
+                    core::significant(range / estimate.largest_error(i), 2),
+                    " times its error (too wide to be searched: values and errors may be far off). "
+                    "Narrow it")});
   }
 }
 

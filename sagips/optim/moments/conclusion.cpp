@@ -187,38 +187,38 @@ class Conclusion {
 
   void add_doubts(Solution& solution) const {
     if (model_.data_events() < few_events)
-      solution.warnings.emplace_back(
-          "few-events",
-          core::text(
-              "the data are ", std::llround(model_.data_events()),
-              " events (means of so few are not normal, so values, errors and chi2 may be far "
-              "off). Trust none of them; where the density is known, use sagips fit"));
+      solution.warnings.push_back(
+          {"few-events",
+           core::text(
+               "the data are ", std::llround(model_.data_events()),
+               " events (means of so few are not normal, so values, errors and chi2 may be far "
+               "off). Trust none of them; where the density is known, use sagips fit")});
     if (unsettled_)
-      solution.warnings.emplace_back(
-          "unsettled",
-          "the last step was still longer than an error (chi2 is no parabola there). Simulate "
-          "more: " +
-              what_simulates_more());
+      solution.warnings.push_back(
+          {"unsettled",
+           "the last step was still longer than an error (chi2 is no parabola there). Simulate "
+           "more: " +
+               what_simulates_more()});
     if (slopes_.doubt > large_doubt)
-      solution.warnings.emplace_back(
-          "uncertain-errors",
-          core::text("the errors may be off by ",
-                     slopes_.doubt < 2 ? core::text(std::llround(50 * slopes_.doubt))
-                                       : std::string("more than 100"),
-                     " % (slopes of the moments differ by the simulation's chance or by their "
-                     "steps). Simulate more: ",
-                     what_simulates_more(), "; or change moments.difference"));
+      solution.warnings.push_back(
+          {"uncertain-errors",
+           core::text("the errors may be off by ",
+                      slopes_.doubt < 2 ? core::text(std::llround(50 * slopes_.doubt))
+                                        : std::string("more than 100"),
+                      " % (slopes of the moments differ by the simulation's chance or by their "
+                      "steps). Simulate more: ",
+                      what_simulates_more(), "; or change moments.difference")});
     if (count() < 2)
-      solution.warnings.emplace_back(
-          "no-repetitions",
-          "the errors do not hold the simulation's chance (moments.repetitions=0). Set it to 8");
+      solution.warnings.push_back(
+          {"no-repetitions",
+           "the errors do not hold the simulation's chance (moments.repetitions=0). Set it to 8"});
     else if (simulation_share() > large_share)
-      solution.warnings.emplace_back(
-          "simulation-chance",
-          core::text("other seeds of the simulation would scatter by ",
-                     core::significant(std::sqrt(simulation_share()), 2),
-                     " of an error (that is part of the errors stated). Simulate more: ",
-                     what_simulates_more()));
+      solution.warnings.push_back(
+          {"simulation-chance",
+           core::text("other seeds of the simulation would scatter by ",
+                      core::significant(std::sqrt(simulation_share()), 2),
+                      " of an error (that is part of the errors stated). Simulate more: ",
+                      what_simulates_more())});
   }
 
   const MomentModel& model_;

@@ -97,11 +97,11 @@ std::optional<Solution> solution_of_equal_events(const env::Environment& environ
   add_profile(solution, environment.parameters, unit, torch::tensor({error}, torch::kFloat64),
               {false},
               [&](std::int64_t, double value, const auto&) { return deviance(value) - *best; });
-  solution.warnings.emplace_back(
-      "equal-events",
-      "all events are equal: value and limit come from how often the pipeline makes such events, "
-      "and "
-      "nothing says whether it describes others");
+  solution.warnings.push_back(
+      {"equal-events",
+       "all events are equal: value and limit come from how often the pipeline makes such events, "
+       "and "
+       "nothing says whether it describes others"});
   solution.errors_from = "probability of events that are all equal";
   solution.score = *best;
   solution.evaluations = deviance.evaluations;

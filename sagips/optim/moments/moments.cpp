@@ -408,26 +408,27 @@ class Answer {
       const env::Parameter& parameter = model_->parameters().all()[i];
       const double share = solution.errors[i] / (parameter.high - parameter.low);
       if (share > wide_error && !config_.features.learned)
-        solution.warnings.emplace_back(
-            "wide-error",
-            core::text("the error of ", parameter.name, " is ", std::llround(100 * share),
-                       " % of its range (these features may tell little of it). Try "
-                       "moments.features.learned=true"));
+        solution.warnings.push_back(
+            {"wide-error",
+             core::text("the error of ", parameter.name, " is ", std::llround(100 * share),
+                        " % of its range (these features may tell little of it). Try "
+                        "moments.features.learned=true")});
     }
     if (const std::int64_t count = model_->features_left_out(); count > 0)
-      solution.warnings.emplace_back(
-          "no-products",
-          core::text(count,
-                     " products of observables are left out (with them there would be more "
-                     "features than events, or more than 2,000; what only products tell is "
-                     "not seen). Name fewer observables, or set moments.features.learned=true"));
+      solution.warnings.push_back(
+          {"no-products",
+           core::text(count,
+                      " products of observables are left out (with them there would be more "
+                      "features than events, or more than 2,000; what only products tell is "
+                      "not seen). Name fewer observables, or set moments.features.learned=true")});
     if (few_kept_)
-      solution.warnings.emplace_back(
-          "few-simulated",
-          core::text("the pipeline drops so many of its events that too few are left for these "
-                     "features (values and errors may be off). Simulate more: moments.most_events=",
-                     8 * config_.most_events));
-    if (!enough_.hint.empty()) solution.warnings.emplace_back("coarse-features", enough_.hint);
+      solution.warnings.push_back(
+          {"few-simulated",
+           core::text(
+               "the pipeline drops so many of its events that too few are left for these "
+               "features (values and errors may be off). Simulate more: moments.most_events=",
+               8 * config_.most_events)});
+    if (!enough_.hint.empty()) solution.warnings.push_back({"coarse-features", enough_.hint});
   }
 
   Solution stated(std::vector<Concluded>& minima, bool in_time) const {
@@ -441,12 +442,13 @@ class Answer {
         if (upper && other.values[i] > *upper) upper.reset();
       }
     if (!solution.others.empty())
-      solution.warnings.emplace_back(
-          "several-solutions",
-          core::text(
-              "the data allow ", std::ssize(minima) < most_minima ? "" : "at least ", minima.size(),
-              " separate solutions (chi2 within 9 of the best; the others "
-              "are in results.json). Narrow the ranges, or add a data set that tells them apart"));
+      solution.warnings.push_back(
+          {"several-solutions",
+           core::text("the data allow ", std::ssize(minima) < most_minima ? "" : "at least ",
+                      minima.size(),
+                      " separate solutions (chi2 within 9 of the best; the others "
+                      "are in results.json). Narrow the ranges, or add a data set that tells them "
+                      "apart")});
     warn_of_features(solution);
     solution.converged = in_time;
     return solution;
@@ -464,10 +466,10 @@ class Answer {
     solution.values = numbers_of(model_->parameters().physical_from_logit(theta));
     solution.score = chi2;
     solution.errors_from = "none: out of time";
-    solution.warnings.emplace_back(
-        "unsettled",
-        "the time was over before errors were found (the values are those of the "
-        "best point so far)");
+    solution.warnings.push_back(
+        {"unsettled",
+         "the time was over before errors were found (the values are those of the "
+         "best point so far)"});
     solution.converged = false;
     return solution;
   }
