@@ -151,11 +151,10 @@ class ArrayStage(Stage):
 
     def given(self, values, noise):
         """What the function may ask for. Each random number is drawn once, so that a product sees the same."""
-        wanted = self.names + self.product_names
         given = {"parameters": self.to_array(values.detach()), "events": noise.events}
         if self.noise:
             given["noise"] = self.to_array(torch.stack([noise.uniform() for _ in range(self.noise)], 2).to(values))
-        if "seeds" in wanted:
+        if "seeds" in self.names + self.product_names:
             given["seeds"] = self.to_array((noise.uniform()[:, 0].double() * 2 ** 52).long())
         return given
 

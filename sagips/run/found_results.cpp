@@ -17,7 +17,7 @@ void require_free_name(const Job& job) {
   const record::RunConfig& run = job.settings.run;
   const std::string path = core::text(run.folder, "/", job.settings.workload, "/", run.name);
   const std::string results = core::text(path, "/", files::results.name);
-  if (run.name.empty() || !std::filesystem::exists(path)) return;
+  if (!record::RunDirectory::is_name(run.name) || !std::filesystem::exists(path)) return;
   if (!std::filesystem::exists(results) ||
       core::read_file(core::text(path, "/", files::config.name)) != job.effective_config ||
       record::read_results_json(results).complete)

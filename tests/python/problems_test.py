@@ -204,6 +204,8 @@ class Problems(unittest.TestCase):
         self.assertTrue(sagips.solve(pressed, TIMES, BOX, **settings).complete)
         with self.refused("already there", kind=sagips.StorageError):
             sagips.solve(pressed, TIMES, BOX, **settings)
+        with self.refused("cannot be the name of one folder"):
+            sagips.solve(pressed, TIMES, BOX, **{**settings, "run": {"figures": False, "name": ".."}})
 
     def test_hdf5_has_two_libraries(self):
         if importlib.util.find_spec("h5py") is None:
