@@ -66,7 +66,9 @@ TEST(BatchesPerUpdate, GoOnInTheMiddleOnOtherRanks) {
       RankExchange exchange(ranks, learner, {.primary = "all_reduce"}, 1);
       Loop::Callbacks callbacks;
       if (count > 1) callbacks.exchange = exchange.hooks();
-      Loop loop({.epochs = 6}, learner, callbacks);
+      LoopConfig epochs;
+      epochs.epochs = 6;
+      Loop loop(epochs, learner, callbacks);
       use(ranks, learner, loop);
     });
   };
