@@ -25,7 +25,7 @@ LAYERS = {  # layer: layers it may include
     "kernels": ("core",),
     "cuda": (),
     "data": ("core",),
-    "nn": ("core", "kernels"),
+    "nn": ("core", "kernels", "cuda"),  # of cuda its interface alone: it is opened at run time
     "env": ("core", "kernels", "data", "nn"),
     "problem": ("core", "data", "env"),
     "optim": ("core", "kernels", "data", "nn", "env", "problem"),
@@ -64,7 +64,7 @@ OUTSIDE_OF = {  # layer: libraries it may use
     "record": ("nlohmann-json",),
     "comm": ("MPI",),
     "kernels": ("libxsmm",),
-    "cuda": ("CUDA",),
+    "cuda": ("CUDA", "LibTorch"),  # LibTorch in graph.cpp alone
     "data": ("LibTorch", "HDF5", "zlib"),
     "nn": ("LibTorch",),
     "env": ("LibTorch",),

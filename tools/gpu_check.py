@@ -51,7 +51,8 @@ class Trace(ctypes.Structure):
 
 class Dense(ctypes.Structure):
     _fields_ = [("inputs", ctypes.c_int32), ("outputs", ctypes.c_int32), ("hidden_layers", ctypes.c_int32),
-                ("widths", ctypes.c_int32 * 4), ("slope", ctypes.c_float)]
+                ("widths", ctypes.c_int32 * 4), ("slope", ctypes.c_float), ("weight_at", ctypes.c_int32 * 5),
+                ("bias_at", ctypes.c_int32 * 5)]
 
 
 class Slopes(ctypes.Structure):
@@ -83,8 +84,8 @@ class Library:
         self.library.sagips_cuda_error.restype = ctypes.c_char_p
         self.library.sagips_cuda_error.argtypes = [ctypes.c_int]
         self.library.sagips_cuda_interface.restype = ctypes.c_int
-        if self.library.sagips_cuda_interface() != 1:
-            raise RuntimeError(f"{path} has another interface than 1")
+        if self.library.sagips_cuda_interface() != 2:
+            raise RuntimeError(f"{path} has another interface than 2")
         for name in ("dense_packed_bytes", "dense_work_bytes"):
             function = getattr(self.library, "sagips_cuda_" + name)
             function.restype = ctypes.c_int64
@@ -111,6 +112,17 @@ def pointer(value):
     if not value.is_contiguous():
         raise ValueError("the library takes contiguous tensors alone")
     return value.data_ptr()
+
+
+NOT_FINITE = 4  # of an update: rate, steps, a pointer of two places, and what it points to
+
+
+def new_update(rate, device):
+    """A sagips_cuda_update of no steps."""
+    update = torch.zeros(6, dtype=torch.int32, device=device)
+    update.view(torch.float32)[0] = rate
+    update.view(torch.int64)[1] = update.data_ptr() + 4 * NOT_FINITE
+    return update
 
 
 def split_mix(state):
@@ -149,19 +161,22 @@ class Network:
 
     def __init__(self, library, inputs, outputs, widths, precision, rows, rate=1e-3):
         self.library, self.precision = library, precision
-        self.shape = Dense(inputs, outputs, len(widths), (ctypes.c_int32 * 4)(*widths), SLOPE)
-        layers, width = [], inputs
+        layers, width, at, places = [], inputs, 0, ([], [])
         for following in [*widths, outputs]:
             layers.append(torch.nn.Linear(width, following))
+            for place, size in zip(places, (width * following, following)):
+                place.append(at)
+                at += size
             width = following
+        self.shape = Dense(inputs, outputs, len(widths), (ctypes.c_int32 * 4)(*widths), SLOPE,
+                           *((ctypes.c_int32 * 5)(*place) for place in places))
         self.sizes = [layer.weight.shape for layer in layers]
         with torch.no_grad():
             flat = torch.cat([p.flatten() for layer in layers for p in (layer.weight, layer.bias)])
         device = library.device
         self.weights = flat.to(device)
         self.gradients, self.mean, self.square = (torch.zeros_like(self.weights) for _ in range(3))
-        self.update = torch.zeros(3, dtype=torch.int32, device=device)
-        self.update.view(torch.float32)[0] = rate
+        self.update = new_update(rate, device)
         poison = dict(dtype=torch.uint8, device=device)
         packed = library.library.sagips_cuda_dense_packed_bytes(self.shape, precision)
         work = library.library.sagips_cuda_dense_work_bytes(self.shape, precision, rows)
@@ -509,8 +524,7 @@ class Check:
         start = torch.randn(count, device=self.device) * 0.1
         for rule in ("adam", "rmsprop"):
             weights, mean, square = start.clone(), torch.zeros_like(start), torch.zeros_like(start)
-            update = torch.zeros(3, dtype=torch.int32, device=self.device)
-            update.view(torch.float32)[0] = 1e-3
+            update = new_update(1e-3, self.device)
             wanted = start.double().requires_grad_()
             if rule == "adam":
                 reference = torch.optim.Adam([wanted], lr=1e-3, betas=(0.5, 0.999))
@@ -532,7 +546,7 @@ class Check:
             kept = weights.clone()
             gradient[count - 1] = float("nan")
             call(gradient)
-            wrong = differing(weights, kept) + abs(int(update[1]) - 20) + abs(int(update[2]) - 1)
+            wrong = differing(weights, kept) + abs(int(update[1]) - 20) + abs(int(update[NOT_FINITE]) - 1)
             self.verdict(f"{rule}, a gradient that is not finite", wrong, 0)
 
     def check_dense(self):
@@ -773,7 +787,7 @@ class Check:
         epoch.step.zero_()  # what warming up moved is put back
         for network, weights in zip((epoch.generator, epoch.discriminator), states):
             network.weights.copy_(weights)
-            network.update[1:].zero_()
+            network.update[1] = network.update[NOT_FINITE] = 0
             network.mean.zero_()
             network.square.zero_()
             network.pack()
@@ -793,7 +807,7 @@ class Check:
                          + "   losses " + " ".join(f"{value:.4f}" for value in losses))
         synchronize(self.device)
         ms = 1e3 * (time.perf_counter() - start) / epochs
-        broken = int(epoch.generator.update[2]) + int(epoch.discriminator.update[2])
+        broken = int(epoch.generator.update[NOT_FINITE]) + int(epoch.discriminator.update[NOT_FINITE])
         self.found["train"][name] = {"ms": ms, "epochs": epochs, "course": course, "truth": Theory.TRUTH,
                                      "not_finite": broken}
         self.say(f"train {name}: {epochs} epochs, {ms:.4f} ms each with losses read every 100"

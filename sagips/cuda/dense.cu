@@ -46,6 +46,7 @@ struct Network {
   int inputs, outputs, hidden;
   int widths[4];
   float slope;
+  int32_t weight_at[5], bias_at[5];
 
   __host__ __device__ int columns() const { return inputs + hidden + outputs; }
   __host__ __device__ int numbers() const { return columns() * full_width + 8; }
@@ -54,15 +55,6 @@ struct Network {
   }
   __host__ __device__ int width_below(int layer) const {
     return layer == 0 ? inputs : widths[layer - 1];
-  }
-  /// Where a layer's weight starts in an array of all weights; its bias follows.
-  __host__ __device__ int64_t weight_at(int layer) const {
-    int64_t at = 0;
-    for (int i = 0; i < layer; ++i) at += (width_below(i) + 1) * width(i);
-    return at;
-  }
-  __host__ __device__ int64_t bias_at(int layer) const {
-    return weight_at(layer) + width_below(layer) * width(layer);
   }
 };
 
@@ -620,12 +612,12 @@ __global__ void __launch_bounds__(gradient_threads, Form<precision>::gradient_bl
 /// The place among all weights of one of the small numbers; -1: of none.
 __device__ int64_t small_place(const Network& n, int column, int row) {
   if (column < n.inputs)
-    return row < n.width(0) ? n.weight_at(0) + int64_t(row) * n.inputs + column : -1;
+    return row < n.width(0) ? n.weight_at[0] + int64_t(row) * n.inputs + column : -1;
   const int layer = column - n.inputs;
-  if (layer < n.hidden) return row < n.width(layer) ? n.bias_at(layer) + row : -1;
+  if (layer < n.hidden) return row < n.width(layer) ? n.bias_at[layer] + row : -1;
   const int output = layer - n.hidden, below = n.width_below(n.hidden);
-  if (output < n.outputs) return row < below ? n.weight_at(n.hidden) + output * below + row : -1;
-  return row < n.outputs ? n.bias_at(n.hidden) + row : -1;
+  if (output < n.outputs) return row < below ? n.weight_at[n.hidden] + output * below + row : -1;
+  return row < n.outputs ? n.bias_at[n.hidden] + row : -1;
 }
 
 /// Adds the parts of all gradients to them, one thread a number.
@@ -642,7 +634,7 @@ __global__ void add_parts(Network network, const float* parts, int ranges, const
     const int row = stored_column<precision>(i % square / full_width);
     const int column = stored_column<precision>(i % full_width), below = network.widths[l];
     if (row >= network.widths[l + 1] || column >= below) return;
-    place = network.weight_at(l + 1) + int64_t(row) * below + column;
+    place = network.weight_at[l + 1] + int64_t(row) * below + column;
     from = parts + size_t(l) * ranges * square + i % square, count = ranges, stride = square;
   } else {
     if (e >= numbers) return;
@@ -671,7 +663,7 @@ __global__ void pack_weights(Network network, const float* weights, unsigned cha
     const int below = network.widths[l];
     const bool padding = row >= network.widths[l + 1] || column >= below;
     const float value =
-        padding ? 0 : weights[network.weight_at(l + 1) + int64_t(row) * below + column];
+        padding ? 0 : weights[network.weight_at[l + 1] + int64_t(row) * below + column];
     unsigned char* image = packed + size_t(l) * F::image_bytes;
     if constexpr (F::is_short)
       reinterpret_cast<uint16_t*>(image)[row * pitch + column] = uint16_t(to_bfloat16(value, 0));
@@ -696,8 +688,10 @@ bool is_taken(const sagips_cuda_dense& shape, int precision) {
          precision <= SAGIPS_CUDA_BFLOAT16;
 }
 Network network_of(const sagips_cuda_dense& shape) {
-  Network network{shape.inputs, shape.outputs, shape.hidden_layers, {}, shape.slope};
+  Network network{shape.inputs, shape.outputs, shape.hidden_layers, {}, shape.slope, {}, {}};
   std::copy_n(shape.widths, shape.hidden_layers, network.widths);
+  std::copy_n(shape.weight_at, shape.hidden_layers + 1, network.weight_at);
+  std::copy_n(shape.bias_at, shape.hidden_layers + 1, network.bias_at);
   return network;
 }
 

@@ -24,7 +24,10 @@ int launch(void (*kernel)(P...), dim3 blocks, dim3 threads, size_t shared_bytes,
   shim::launch(blocks, threads, shared_bytes, [=] { kernel(static_cast<P>(arguments)...); });
   return 0;
 }
-inline int clear(void* memory, size_t bytes, void*) { return std::memset(memory, 0, bytes), 0; }
+inline int clear(void* memory, size_t bytes, void*) {
+  shim::put([=] { std::memset(memory, 0, bytes); });
+  return 0;
+}
 template <class Kernel>
 int allow_shared(Kernel*, size_t) {
   return 0;

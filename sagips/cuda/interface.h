@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-#define SAGIPS_CUDA_INTERFACE 1
+#define SAGIPS_CUDA_INTERFACE 2
 
 /// The interface that the library was built with. Another number than SAGIPS_CUDA_INTERFACE: refuse it.
 int sagips_cuda_interface(void);
@@ -84,8 +84,8 @@ int sagips_cuda_pull_back_positions(sagips_cuda_grid grid, sagips_cuda_draws sha
 typedef struct {
   float rate;      ///< of this step
   uint32_t steps;  ///< steps made before this one; the call adds 1 if it moved the weights
-  uint32_t
-      not_finite;  ///< becomes 1 when a gradient is not finite; the weights stay until it is 0 again
+  /// On the device: becomes 1 when a gradient is not finite; weights of all who share it stay until it is 0 again.
+  uint32_t* not_finite;
 } sagips_cuda_update;
 int sagips_cuda_adam(float* weights, const float* gradients, float* mean, float* square,
                      int64_t count, double beta1, double beta2, double epsilon,
@@ -101,6 +101,8 @@ typedef struct {
   int32_t inputs, outputs, hidden_layers;
   int32_t widths[4];
   float slope;  ///< of LeakyReLU below 0, 0 to 1
+  /// Where the weight [outputs, inputs] and bias [outputs] of each layer start in an array of all weights.
+  int32_t weight_at[5], bias_at[5];
 } sagips_cuda_dense;
 
 enum {
@@ -129,7 +131,6 @@ enum {
 int64_t sagips_cuda_dense_packed_bytes(sagips_cuda_dense shape, int precision);
 int64_t sagips_cuda_dense_work_bytes(sagips_cuda_dense shape, int precision, int64_t rows);
 /// Takes the weights that the following passes use.
-/// weights: of each layer weight [outputs, inputs] and bias [outputs], in order, without gaps
 int sagips_cuda_dense_pack(sagips_cuda_dense shape, int precision, const float* weights,
                            void* packed, void* stream);
 /// shape: input [rows, inputs] -> output [rows, outputs], input_gradient [rows, inputs] (the output's
@@ -207,6 +208,16 @@ int sagips_cuda_pairs_backward(sagips_cuda_pairs shape, int precision, const flo
                                const uint8_t* present, const float* weights, const float* slopes,
                                float* halves_gradient, float* weight_gradients, void* work,
                                void* stream);
+
+// ---- graphs: what is put on LibTorch's stream between begin and end, by LibTorch or by a call above, runs at each
+// replay and not before. The memory that it works on is the graphs' own; all of them share it, and are replayed in
+// the order in which they were made. Answers: 0, or 1 and a line in graph_error.
+
+int sagips_cuda_graph_begin(void** graph);
+int sagips_cuda_graph_end(void* graph);
+int sagips_cuda_graph_replay(void* graph);
+void sagips_cuda_graph_free(void* graph);
+const char* sagips_cuda_graph_error(void);
 
 #ifdef __cplusplus
 }

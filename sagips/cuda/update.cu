@@ -12,7 +12,7 @@ __global__ void look(const float* __restrict__ gradients, int64_t count,
                      sagips_cuda_update* update) {
   const int64_t i = int64_t{blockIdx.x} * block_threads + threadIdx.x;
   if (i == 0) ++update->steps;
-  if (i < count && !(fabsf(gradients[i]) <= 0x1.fffffep127F)) update->not_finite = 1;
+  if (i < count && !(fabsf(gradients[i]) <= 0x1.fffffep127F)) *update->not_finite = 1;
 }
 
 /// Factors of a rule. `add` is 1 - `keep`, rounded by itself, since keep is close to 1.
@@ -41,7 +41,7 @@ __device__ Corrections corrections_at(double step, double mean, double square) {
 
 /// True when the weights shall stay, in all blocks alike.
 __device__ bool stays(sagips_cuda_update* update) {
-  if (update->not_finite == 0) return false;
+  if (*update->not_finite == 0) return false;
   if (blockIdx.x == 0 && threadIdx.x == 0) --update->steps;
   return true;
 }

@@ -29,9 +29,38 @@ struct Case {
   int outputs() const { return widths.back(); }
   std::size_t layers() const { return widths.size() - 1; }
   sagips_cuda_dense shape() const {
-    sagips_cuda_dense shape{inputs(), outputs(), static_cast<int>(widths.size()) - 2, {}, slope};
+    sagips_cuda_dense shape{inputs(), outputs(), static_cast<int>(widths.size()) - 2, {}, slope,
+                            {},       {}};
     std::copy(widths.begin() + 1, widths.end() - 1, shape.widths);
+    int at = 0;
+    for (std::size_t i = 0; i < layers(); ++i)
+      at = (shape.weight_at[i] = at) + widths[i] * widths[i + 1];
+    for (std::size_t i = 0; i < layers(); ++i) at = (shape.bias_at[i] = at) + widths[i + 1];
     return shape;
+  }
+  /// Numbers that stand layer by layer, as the passes find them: weights, then biases.
+  Floats placed(const Floats& by_layer) const {
+    Floats result(by_layer.size());
+    each_place([&](std::size_t here, std::size_t there) { result[there] = by_layer[here]; });
+    return result;
+  }
+  Floats by_layer(const Floats& placed) const {
+    Floats result(placed.size());
+    each_place([&](std::size_t here, std::size_t there) { result[here] = placed[there]; });
+    return result;
+  }
+  template <class Use>
+  void each_place(const Use& use) const {
+    const sagips_cuda_dense shape = this->shape();
+    std::size_t here = 0;
+    for (std::size_t i = 0; i < layers(); ++i) {
+      const auto from = static_cast<std::size_t>(widths[i]),
+                 to = static_cast<std::size_t>(widths[i + 1]);
+      for (std::size_t k = 0; k < from * to; ++k)
+        use(here++, static_cast<std::size_t>(shape.weight_at[i]) + k);
+      for (std::size_t k = 0; k < to; ++k)
+        use(here++, static_cast<std::size_t>(shape.bias_at[i]) + k);
+    }
   }
   std::string name() const {
     std::string text;
@@ -181,8 +210,8 @@ struct Device {
         output(static_cast<std::size_t>(of.rows * of.outputs()), NAN),
         input_gradient(input.size(), NAN),
         weight_gradients(weights_of(of).size(), before) {
-    EXPECT_EQ(sagips_cuda_dense_pack(of.shape(), of.precision, weights_of(of).data(), packed.data(),
-                                     nullptr),
+    EXPECT_EQ(sagips_cuda_dense_pack(of.shape(), of.precision, of.placed(weights_of(of)).data(),
+                                     packed.data(), nullptr),
               0);
   }
   void run(const sagips_cuda_slopes& slopes, bool wants_input, bool wants_weights) {
@@ -225,7 +254,7 @@ void compare(const Case& of, const sagips_cuda_slopes& slopes) {
   device.run(slopes, true, true);
   EXPECT_LE(distance(device.output, want.output), within);
   EXPECT_LE(distance(device.input_gradient, want.input_gradient), within);
-  EXPECT_LE(distance(device.weight_gradients, want.weight_gradients, before), within);
+  EXPECT_LE(distance(of.by_layer(device.weight_gradients), want.weight_gradients, before), within);
 }
 
 const std::vector<std::vector<int>> shapes = {{2, 128, 128, 128, 128, 1},
@@ -354,7 +383,8 @@ TEST(Dense, AgreesWithThePassesOnTheCpu) {
   Device device(of);
   device.run(slopes_of_kind(SAGIPS_CUDA_CROSS_ENTROPY, {}), false, true);
   EXPECT_LE(distance(device.output, Doubles(output.begin(), output.end())), 1e-5);
-  EXPECT_LE(distance(device.weight_gradients, Doubles(gradients.begin(), gradients.end()), before),
+  EXPECT_LE(distance(of.by_layer(device.weight_gradients),
+                     Doubles(gradients.begin(), gradients.end()), before),
             1e-5);
 }
 

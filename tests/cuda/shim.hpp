@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -149,10 +150,21 @@ inline void run_block(size_t shared_bytes) {
   fibres[0].started = true;
   swapcontext(&outside, &fibres[0].first);
 }
-inline void launch(dim3 grid, dim3 size, size_t shared_bytes, std::function<void()> kernel) {
+/// Runs work now, or when the graph that is being made does. Null: there are no graphs.
+inline void (*put_into_graph)(std::function<void()> work) = nullptr;
+inline void put(const std::function<void()>& work) {
+  put_into_graph != nullptr ? put_into_graph(work) : work();
+}
+/// Of several threads one after another.
+inline std::mutex one_at_a_time;
+inline void launch_now(dim3 grid, dim3 size, size_t shared_bytes, std::function<void()> kernel) {
+  const std::lock_guard alone(one_at_a_time);
   gridDim = grid, blockDim = size, threads = size.x * size.y, body = std::move(kernel);
   for (unsigned y = 0; y < grid.y; ++y)
     for (unsigned x = 0; x < grid.x; ++x) blockIdx = dim3(x, y, 0), run_block(shared_bytes);
+}
+inline void launch(dim3 grid, dim3 size, size_t shared_bytes, std::function<void()> kernel) {
+  put([=] { launch_now(grid, size, shared_bytes, kernel); });
 }
 template <class T>
 T from_lane(T value, unsigned source) {
