@@ -1,7 +1,6 @@
 option(SAGIPS_BUILD_TESTS "build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(SAGIPS_BUILD_BENCHMARKS "build the programs of bench/" ${PROJECT_IS_TOP_LEVEL})
 option(SAGIPS_INSTALL "make install rules and the find_package(sagips) files" ${PROJECT_IS_TOP_LEVEL})
-option(SAGIPS_CUDA "link LibTorch's CUDA libraries (needs the full wheel set and a CUDA toolkit)" OFF)
 set(SAGIPS_MPI AUTO CACHE STRING "MPI for training over ranks: AUTO (when found), ON (an error when not), OFF")
 set_property(CACHE SAGIPS_MPI PROPERTY STRINGS AUTO ON OFF)
 set(SAGIPS_PYTHON AUTO CACHE STRING "the Python package: AUTO (when nanobind and Python's headers are found), ON, OFF")

@@ -1,5 +1,5 @@
 # Defines SlimTorch::torch from SAGIPS_TORCH_ROOT; shared by the build and by the installed package.
-# torch_cpu and c10, never `torch`: that one pulls in the CUDA library.
+# torch_cpu and c10, never `torch`: that one pulls in the CUDA library, which programs open where they use a GPU.
 if(NOT TARGET SlimTorch::torch)
   find_package(Threads REQUIRED)
   # The libraries alone are for sources that must not see the wheel's headers (fmt 12, oneDNN).
@@ -10,11 +10,4 @@ if(NOT TARGET SlimTorch::torch)
   target_include_directories(SlimTorch::torch SYSTEM INTERFACE
     "${SAGIPS_TORCH_ROOT}/include" "${SAGIPS_TORCH_ROOT}/include/torch/csrc/api/include")
   target_link_libraries(SlimTorch::torch INTERFACE SlimTorch::libraries)
-  if(SAGIPS_CUDA)
-    # Its kernels register themselves when it is loaded: the linker must keep it though no symbol is used.
-    find_package(CUDAToolkit REQUIRED)
-    target_link_libraries(SlimTorch::torch INTERFACE
-      "-Wl,--no-as-needed,${SAGIPS_TORCH_ROOT}/lib/libtorch_cuda.so,--as-needed"
-      "${SAGIPS_TORCH_ROOT}/lib/libc10_cuda.so" CUDA::cudart)
-  endif()
 endif()

@@ -1508,7 +1508,11 @@ class Settings(TypedDict, total=False):
     plugin: str | os.PathLike[str]
     """shared library with networks (layer `module`) and losses of yours; stages of one are named in the pipeline"""
     device: str
-    """where tensors live: cpu"""
+    """where tensors live: cpu; cuda, of several GPUs each process of a machine takes the next; cuda:NUMBER; a part of a
+    GPU by its name, MIG-...; auto: a GPU where there is one"""
+    precision: Literal["float32", "tf32", "bfloat16"]
+    """factors of products on a GPU: float32, tf32 (10 bits in place of 23) or bfloat16 (7 bits in dense layers, tf32
+    elsewhere)"""
     threads: int
     """threads that may share a step, at most: those take part that pay, found by trial; 0: OMP_NUM_THREADS, else the
     cores the process may use, divided among the ranks that share them"""

@@ -67,6 +67,7 @@ struct Promise {
   bool repeats = true;  ///< the same run gives the same numbers, bit for bit
   bool resumes = true;  ///< from a given state it gives the same numbers, bit for bit
   bool rounds = false;  ///< exact but for what ranks do not send: digits, or small numbers
+  bool uses_weights = false;  ///< reads or changes weights, too
 
   /// Whether the mean is that of all numbers, as weights need it.
   bool is_whole_mean() const { return exact && !rounds; }

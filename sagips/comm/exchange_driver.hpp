@@ -33,6 +33,8 @@ class ExchangeDriver {
   const Exchange& exchange() const { return *exchange_; }
   Exchange& exchange() { return *exchange_; }
   ExchangeTotals totals() const;
+  /// What carries the replica to where this works on it has taken so long.
+  void count_copying(double seconds) { totals_.copying_s += seconds; }
   double waited_s() const { return totals_.waiting_s; }
   bool in_flight() const { return !flow_.over(); }
 

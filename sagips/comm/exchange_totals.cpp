@@ -20,6 +20,7 @@ void each_number(Totals& totals, const Use& use) {
   use(totals.freshness.missing);
   use(totals.freshness.age_sum);
   use(totals.freshness.age_maximum);
+  use(totals.copying_s);
 }
 
 }  // namespace
@@ -30,6 +31,7 @@ ExchangeTotals& ExchangeTotals::operator+=(const ExchangeTotals& other) {
   exposed_s += other.exposed_s;
   waiting_s += other.waiting_s;
   hidden_s += other.hidden_s;
+  copying_s += other.copying_s;
   freshness += other.freshness;
   return *this;
 }

@@ -13,6 +13,7 @@ struct ExchangeTotals {
   double exposed_s = 0;  ///< inside start, progress, finish and after_update, less `waiting_s`
   double waiting_s = 0;  ///< for ranks of this node that had not yet begun the same call
   double hidden_s = 0;   ///< under way while this rank computed
+  double copying_s = 0;  ///< between a GPU's memory and this machine's, where ranks exchange there
   Freshness freshness{};
 
   ExchangeTotals& operator+=(const ExchangeTotals& other);

@@ -18,6 +18,13 @@ class RandomStream {
  public:
   RandomStream(std::uint64_t seed, std::string_view purpose, std::uint32_t step = 0);
 
+  /// What names the stream, for those who make the same numbers elsewhere.
+  struct Name {
+    std::uint32_t key[2];
+    std::uint32_t step;
+  };
+  Name name() const { return {{key_[0], key_[1]}, step_}; }
+
   /// The same name at another step.
   RandomStream at_step(std::uint32_t step) const;
 

@@ -84,8 +84,8 @@ ParameterSet::ParameterSet(std::vector<Parameter> parameters) : parameters_(std:
   low_ = Constant(torch::tensor(low, torch::kFloat64));
   width_ = Constant(torch::tensor(width, torch::kFloat64));
   fixed_ = Constant(torch::tensor(fixed, torch::kFloat64));
-  places_ = torch::tensor(places, torch::kInt64);
-  periodic_ = torch::tensor(periodic, torch::kInt64).to(torch::kBool);
+  places_ = Constant::as_given(torch::tensor(places, torch::kInt64));
+  periodic_ = Constant::as_given(torch::tensor(periodic, torch::kInt64).to(torch::kBool));
 }
 
 std::vector<std::string> ParameterSet::names() const {
@@ -96,11 +96,11 @@ std::vector<std::string> ParameterSet::names() const {
 
 torch::Tensor ParameterSet::away(const torch::Tensor& unit, const torch::Tensor& from) const {
   const torch::Tensor straight = unit - from;
-  return has_periodic_ ? torch::where(periodic_, straight - straight.round(), straight) : straight;
+  return has_periodic_ ? torch::where(periodic(), straight - straight.round(), straight) : straight;
 }
 
 torch::Tensor ParameterSet::in_first_turn(const torch::Tensor& unit) const {
-  return has_periodic_ ? torch::where(periodic_.to(unit.device()), unit - unit.floor(), unit)
+  return has_periodic_ ? torch::where(periodic_.on(unit.device()), unit - unit.floor(), unit)
                        : unit;
 }
 
@@ -109,7 +109,7 @@ torch::Tensor ParameterSet::physical_from_unit(const torch::Tensor& unit) const 
   if (free_size() == size()) return values;
   std::vector<std::int64_t> shape = unit.sizes().vec();
   shape.back() = size();
-  return fixed_.like(unit).expand(shape).index_copy(-1, places_.to(unit.device()), values);
+  return fixed_.like(unit).expand(shape).index_copy(-1, places_.on(unit.device()), values);
 }
 
 torch::Tensor ParameterSet::physical_from_logit(const torch::Tensor& logit) const {

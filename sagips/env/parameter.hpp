@@ -53,9 +53,8 @@ class ParameterSet {
   std::int64_t size() const { return static_cast<std::int64_t>(parameters_.size()); }
   std::int64_t free_size() const { return static_cast<std::int64_t>(free_.size()); }
   std::vector<std::string> names() const;
-  const torch::Tensor& periodic() const {
-    return periodic_;
-  }  ///< whether, of the free ones. [free]
+  /// Whether each is, of the free ones. shape: [free]
+  torch::Tensor periodic() const { return periodic_.on(torch::kCPU); }
   /// Periodic parameters between 0 and 1, the others as they are. unit, [..., free]
   torch::Tensor in_first_turn(const torch::Tensor& unit) const;
   /// The difference of two points, of periodic parameters the shorter way. unit, [..., free]
@@ -81,8 +80,8 @@ class ParameterSet {
   std::vector<std::size_t> free_;
   Constant low_, width_;  ///< of the free ones. shape: [free]
   Constant fixed_;        ///< of all; a free one's number is not used. shape: [all]
-  torch::Tensor places_;  ///< of the free ones among all
-  torch::Tensor periodic_;
+  Constant places_;       ///< of the free ones among all
+  Constant periodic_;
   bool has_periodic_ = false;
 };
 

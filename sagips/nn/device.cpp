@@ -1,27 +1,174 @@
 #include "sagips/nn/device.hpp"
 
+#include <ATen/Context.h>
 #include <ATen/Parallel.h>
+#include <c10/core/impl/DeviceGuardImplInterface.h>
+#include <dlfcn.h>
 #include <torch/types.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
+#include <filesystem>
 #include <future>
 #include <thread>
 
 #include "sagips/core/error.hpp"
+#include "sagips/core/process/child_process.hpp"
 #include "sagips/core/processors.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/nn/device_library.hpp"
 
 namespace sagips::nn {
 
+namespace {
+
+/// LibTorch's part for GPUs and our own, opened once and for good.
+class Cuda {
+ public:
+  static const Cuda& opened() {
+    static const Cuda cuda;
+    return cuda;
+  }
+  /// Why there is none; empty: there is one.
+  const std::string& lack() const { return lack_; }
+  int devices() const { return devices_; }
+  /// Null: our own passes are not there.
+  const DeviceLibrary* library() const { return library_.interface ? &library_ : nullptr; }
+  const std::string& lack_of_library() const { return lack_of_library_; }
+
+ private:
+  Cuda() {
+    const std::string torch = torch_library("libtorch_cuda.so");
+    void* const opened = ::dlopen(torch.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (opened == nullptr) {
+      lack_ = core::text("LibTorch's part for GPUs cannot be opened (", ::dlerror(),
+                         "); tools/setup.sh installs it where it finds an NVIDIA GPU");
+      return;
+    }
+    if (c10::impl::hasDeviceGuardImpl(torch::kCUDA))
+      devices_ = c10::impl::getDeviceGuardImpl(torch::kCUDA)->deviceCount();
+    if (devices_ == 0) {
+      lack_ = "no NVIDIA GPU is seen (nvidia-smi shows those that are there)";
+      return;
+    }
+    open_library();
+  }
+
+  /// Where a library is looked for: in SAGIPS_CUDA_FOLDER, then beside what it belongs to.
+  static std::string torch_library(const std::string& name) {
+    if (const std::string given = in_given_folder(name); !given.empty()) return given;
+    Dl_info torch{};
+    ::dladdr(reinterpret_cast<void*>(&at::get_num_threads),
+             &torch);  // NOLINT: what dladdr asks for
+    return std::filesystem::path(torch.dli_fname).replace_filename(name);
+  }
+  static std::string in_given_folder(const std::string& name) {
+    const char* const folder = std::getenv("SAGIPS_CUDA_FOLDER");
+    if (folder == nullptr) return {};
+    const std::filesystem::path path = std::filesystem::path(folder) / name;
+    return std::filesystem::exists(path) ? path.string() : std::string();
+  }
+
+  void open_library() {
+    const std::string name = "libsagips_cuda.so";
+    std::string path = in_given_folder(name);
+    const auto own = std::filesystem::path(core::own_image()).parent_path();
+    for (const auto& folder : {own, own / "..", own / "../lib"})
+      if (path.empty() && std::filesystem::exists(folder / name)) path = folder / name;
+    if (path.empty()) {
+      lack_of_library_ = core::text(name, " is not beside the program");
+      return;
+    }
+    void* const opened = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (opened == nullptr) {
+      lack_of_library_ = core::text(path, " cannot be opened: ", ::dlerror());
+      return;
+    }
+    DeviceLibrary found;
+    bool is_whole = true;
+#define SAGIPS_CUDA_MEMBER(name)                                                              \
+  found.name = reinterpret_cast<decltype(found.name)>(::dlsym(opened, "sagips_cuda_" #name)); \
+  is_whole = is_whole && found.name != nullptr;
+    SAGIPS_CUDA_CALLS(SAGIPS_CUDA_MEMBER)
+#undef SAGIPS_CUDA_MEMBER
+    if (!is_whole || found.interface() != SAGIPS_CUDA_INTERFACE) {
+      lack_of_library_ = core::text(path, " is of another version of SAGIPS");
+      return;
+    }
+    library_ = found;
+  }
+
+  std::string lack_, lack_of_library_;
+  int devices_ = 0;
+  DeviceLibrary library_{};
+};
+
+int turn = 0;
+std::atomic<Precision> chosen_precision{Precision::float32};
+
+bool has_driver() {
+  void* const driver = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+  if (driver != nullptr) ::dlclose(driver);
+  return driver != nullptr || std::getenv("SAGIPS_CUDA_FOLDER") != nullptr;
+}
+
+}  // namespace
+
+void set_precision(Precision precision) {
+  chosen_precision = precision;
+  const bool is_rounded = precision != Precision::float32;
+  at::globalContext().setAllowTF32CuBLAS(is_rounded);
+  at::globalContext().setAllowTF32CuDNN(is_rounded);
+}
+
+Precision precision() { return chosen_precision; }
+
+void wait_for(const torch::Device& device) {
+  if (!device.is_cpu())
+    c10::impl::getDeviceGuardImpl(device.type())->synchronizeDevice(device.index());
+}
+
+void take_turn(int number) { turn = number; }
+
+const DeviceLibrary* device_library(const torch::Device& device) {
+  return device.is_cuda() ? Cuda::opened().library() : nullptr;
+}
+
+std::string lack_of_passes(const torch::Device& device) {
+  return device.is_cuda() ? Cuda::opened().lack_of_library() : std::string();
+}
+
 torch::Device device_from_name(const std::string& name) {
-  if (name == "cpu") return torch::Device(torch::kCPU);
-  if (name.rfind("cuda", 0) == 0)
-    throw core::ConfigError("device", core::text("'", name,
-                                                 "' is not built into this program (it was "
-                                                 "compiled for the CPU alone). Use device=cpu."));
-  throw core::ConfigError("device", core::text("unknown device '", name, "', known: cpu"));
+  const auto refuse = [&](const auto&... why) {
+    throw core::ConfigError("device", core::text("'", name, "': ", why..., ". Use device=cpu."));
+  };
+  const torch::Device cpu(torch::kCPU);
+  if (name == "cpu") return cpu;
+  const bool is_part = name.rfind("MIG-", 0) == 0, is_auto = name == "auto";
+  std::size_t digits = 0;
+  if (name.rfind("cuda:", 0) == 0) digits = name.size() - 5;
+  if (!is_part && !is_auto && name != "cuda" &&
+      (digits == 0 || digits > 3 || name.find_first_not_of("0123456789", 5) != std::string::npos))
+    throw core::ConfigError(
+        "device",
+        core::text("unknown device '", name, "', known: auto, cpu, cuda, cuda:NUMBER, MIG-NAME"));
+  if (is_auto && !has_driver()) return cpu;
+  // The driver reads it when it is first asked.
+  if (is_part) ::setenv("CUDA_VISIBLE_DEVICES", name.c_str(), 1);
+  const Cuda& cuda = Cuda::opened();
+  if (!cuda.lack().empty()) {
+    if (is_auto) return cpu;
+    refuse(cuda.lack());
+  }
+  const int number = digits > 0 ? std::stoi(name.substr(5)) : is_part ? 0 : turn % cuda.devices();
+  if (number >= cuda.devices())
+    refuse("this process sees ", cuda.devices(), cuda.devices() == 1 ? " GPU" : " GPUs",
+           ", and they count from 0");
+  const torch::Device device(torch::kCUDA, static_cast<c10::DeviceIndex>(number));
+  c10::impl::getDeviceGuardImpl(torch::kCUDA)->setDevice(device);
+  return device;
 }
 
 int allowed_processors() {

@@ -5,8 +5,25 @@
 
 namespace sagips::nn {
 
-/// The device a config names. throws: ConfigError for anything but "cpu" in a build without CUDA
+/// The device that a config names: cpu, cuda (of several GPUs the one whose turn it is), cuda:N, a part of a GPU
+/// by its name (MIG-...), or auto, which is cuda where there is a GPU. What works there is opened first, so that a
+/// program needs no library of CUDA before. throws: ConfigError where that is not to be had
 torch::Device device_from_name(const std::string& name);
+
+/// How products are rounded on GPUs, from here on: in passes of ours that are made later, and in LibTorch's.
+enum class Precision {
+  float32,  ///< ours multiply three times in tf32, which loses nothing that matters
+  tf32,     ///< factors of 10 bits
+  bfloat16  ///< ours of dense layers: factors of 7 bits; all others as tf32
+};
+void set_precision(Precision precision);
+Precision precision();
+
+/// Returns when a GPU is done with all that it was given; a CPU is.
+void wait_for(const torch::Device& device);
+
+/// Processes of a machine take turns over its GPUs: this one is the number-th of them.
+void take_turn(int number);
 
 /// Sets the threads LibTorch uses inside one operation; those that wait for work sleep. 0: OMP_NUM_THREADS where it is set, else as
 /// many as the process may use, divided by the number of processes that share them. Returns the

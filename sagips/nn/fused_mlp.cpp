@@ -24,33 +24,20 @@ std::vector<float*> gradients_of(Leaves& leaves) {
 struct ByWeights : torch::autograd::Function<ByWeights> {
   /// trigger: any leaf, so that the way back is gone at all.
   static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor&,
-                               const torch::Tensor& input, const MlpPasses* passes,
-                               Leaves* leaves) {
-    torch::Tensor output =
-        torch::empty({input.size(0), passes->shape().outputs()}, input.options());
-    passes->evaluate({input.data_ptr<float>(), input.size(0), output.data_ptr<float>(), nullptr});
+                               const torch::Tensor& input, const FusedMlp* mlp, Leaves* leaves) {
     context->save_for_backward({input});
-    context->saved_data["passes"] = reinterpret_cast<std::int64_t>(passes);
+    context->saved_data["mlp"] = reinterpret_cast<std::int64_t>(mlp);
     context->saved_data["leaves"] = reinterpret_cast<std::int64_t>(leaves);
-    return output;
+    return mlp->outputs(input, nullptr);
   }
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  torch::autograd::variable_list gradients) {
     refuse_second_derivatives("fused dense layers", " Set dense.library=libtorch.");
-    const torch::Tensor input = context->get_saved_variables()[0];
-    const torch::Tensor known = gradients[0].contiguous();
     // The context keeps numbers and tensors, no pointers. NOLINTBEGIN(performance-no-int-to-ptr)
-    const auto* passes = reinterpret_cast<const MlpPasses*>(context->saved_data["passes"].toInt());
+    const auto* mlp = reinterpret_cast<const FusedMlp*>(context->saved_data["mlp"].toInt());
     auto* leaves = reinterpret_cast<Leaves*>(context->saved_data["leaves"].toInt());
     // NOLINTEND(performance-no-int-to-ptr)
-    torch::Tensor output = torch::empty_like(known);
-    passes->learn(
-        {input.data_ptr<float>(), input.size(0), output.data_ptr<float>(), nullptr},
-        [&](std::span<const float>, std::int64_t first, std::span<float> slopes) {
-          std::copy_n(known.data_ptr<float>() + first * passes->shape().outputs(), slopes.size(),
-                      slopes.data());
-        },
-        gradients_of(*leaves));
+    mlp->add_gradients(context->get_saved_variables()[0], gradients[0].contiguous(), *leaves);
     return {torch::Tensor(), torch::Tensor(), torch::Tensor(), torch::Tensor()};
   }
 };
@@ -70,24 +57,69 @@ struct KnownSlopes : torch::autograd::Function<KnownSlopes> {
   }
 };
 
-/// Input and results of a call as the passes want them.
-struct Call {
-  torch::Tensor input, output, slopes;  ///< slopes: undefined when nobody will ask for them
+bool wants_slopes(const torch::Tensor& input) {
+  return input.requires_grad() && torch::GradMode::is_enabled();
+}
 
-  Call(const torch::Tensor& given, std::int64_t outputs) {
-    input = given.detach().contiguous();
+/// By kernels::MlpPasses.
+class CpuMlp final : public FusedMlp {
+ public:
+  explicit CpuMlp(MlpPasses passes) : passes_(std::move(passes)) {}
+
+  void pack(const Leaves& leaves) override {
+    std::vector<const float*> parameters;
+    for (const torch::Tensor& leaf : leaves.tensors) parameters.push_back(leaf.data_ptr<float>());
+    passes_.pack(parameters);
+  }
+  bool is_on_cpu() const override { return true; }
+
+  // Blocks do not know each other, so they may go to LibTorch's threads; a thread that takes tiles
+  // has none of those.
+  torch::Tensor outputs(const torch::Tensor& input, torch::Tensor* slopes) const override {
+    const std::int64_t inputs = passes_.shape().inputs(), width = passes_.shape().outputs(),
+                       rows = input.size(0);
+    torch::Tensor output = torch::empty({rows, width}, input.options());
+    if (slopes) *slopes = torch::empty_like(input);
+    const float* const from = input.data_ptr<float>();
+    float *const to = output.data_ptr<float>(), *const by_input =
+                                                    slopes ? slopes->data_ptr<float>() : nullptr;
+    const std::int64_t step = passes_.block_rows(), blocks = (rows + step - 1) / step;
+    share_pieces(blocks, 1, [&](std::int64_t block, std::int64_t end) {
+      const std::int64_t first = block * step;
+      passes_.evaluate({from + first * inputs, std::min(end * step, rows) - first,
+                        to + first * width, by_input ? by_input + first * inputs : nullptr});
+    });
+    return output;
+  }
+
+  void add_gradients(const torch::Tensor& input, const torch::Tensor& slopes,
+                     Leaves& leaves) const override {
+    torch::Tensor output = torch::empty_like(slopes);
+    passes_.learn(
+        {input.data_ptr<float>(), input.size(0), output.data_ptr<float>(), nullptr},
+        [&](std::span<const float>, std::int64_t first, std::span<float> to) {
+          std::copy_n(slopes.data_ptr<float>() + first * passes_.shape().outputs(), to.size(),
+                      to.data());
+        },
+        gradients_of(leaves));
+  }
+
+  torch::Tensor learn(const torch::Tensor& given, const Slopes& slopes,
+                      Leaves& leaves) const override {
+    const torch::Tensor input = given.detach().contiguous();
     std::vector<std::int64_t> shape(input.sizes().begin(), input.sizes().end() - 1);
-    if (outputs > 1) shape.push_back(outputs);
-    output = torch::empty(shape, input.options());
-    if (given.requires_grad() && torch::GradMode::is_enabled()) slopes = torch::empty_like(input);
+    if (passes_.shape().outputs() > 1) shape.push_back(passes_.shape().outputs());
+    torch::Tensor output = torch::empty(shape, input.options()), by_input;
+    if (wants_slopes(given)) by_input = torch::empty_like(input);
+    passes_.learn(
+        {input.data_ptr<float>(), input.numel() / passes_.shape().inputs(),
+         output.data_ptr<float>(), by_input.defined() ? by_input.data_ptr<float>() : nullptr},
+        slopes, gradients_of(leaves));
+    return by_input.defined() ? KnownSlopes::apply(given, output, by_input) : output;
   }
-  MlpPasses::Rows rows(std::int64_t first, std::int64_t count, std::int64_t inputs) const {
-    return {input.data_ptr<float>() + first * inputs, count, output.data_ptr<float>() + first,
-            slopes.defined() ? slopes.data_ptr<float>() + first * inputs : nullptr};
-  }
-  torch::Tensor result(const torch::Tensor& given) const {
-    return slopes.defined() ? KnownSlopes::apply(given, output, slopes) : output;
-  }
+
+ private:
+  MlpPasses passes_;
 };
 
 }  // namespace
@@ -108,45 +140,37 @@ void DenseConfig::fields(core::FieldList& list) {
 
 std::unique_ptr<FusedMlp> FusedMlp::make(const Network& network, const DenseConfig& config,
                                          torch::Device device) {
-  if (config.library == "libtorch" || !device.is_cpu() || !network.fusable()) return nullptr;
+  if (config.library == "libtorch" || !network.fusable()) return nullptr;
+  const kernels::MlpShape& shape = *network.fusable();
+  if (!device.is_cpu()) return make_device_mlp(shape, device);
   const std::string library =
       config.library == "auto" ? kernels::available_products().front() : config.library;
-  const kernels::MlpShape& shape = *network.fusable();
   const std::int64_t block_rows =
       config.block_rows > 0 ? config.block_rows
                             : kernels::rows_in_cache(shape, kernels::second_level_cache());
-  return std::unique_ptr<FusedMlp>(
-      new FusedMlp({shape, block_rows, kernels::products(library, "dense.library")}));
+  return std::make_unique<CpuMlp>(
+      MlpPasses(shape, block_rows, kernels::products(library, "dense.library")));
 }
 
-void FusedMlp::pack(const Leaves& leaves) {
-  std::vector<const float*> parameters;
-  for (const torch::Tensor& leaf : leaves.tensors) parameters.push_back(leaf.data_ptr<float>());
-  passes_.pack(parameters);
-}
-
-// Blocks do not know each other, so they may go to LibTorch's threads; a thread that takes tiles
-// has none of those.
 torch::Tensor FusedMlp::operator()(const torch::Tensor& input) const {
-  const Call call(input, 1);
-  const std::int64_t inputs = passes_.shape().inputs(), rows = call.output.numel();
-  const std::int64_t step = passes_.block_rows(), blocks = (rows + step - 1) / step;
-  share_pieces(blocks, 1, [&](std::int64_t first, std::int64_t end) {
-    passes_.evaluate(call.rows(first * step, std::min(end * step, rows) - first * step, inputs));
-  });
-  return call.result(input);
-}
-
-torch::Tensor FusedMlp::learn(const torch::Tensor& input, const Slopes& slopes,
-                              Leaves& leaves) const {
-  const std::int64_t inputs = passes_.shape().inputs();
-  const Call call(input, passes_.shape().outputs());
-  passes_.learn(call.rows(0, call.input.numel() / inputs, inputs), slopes, gradients_of(leaves));
-  return call.result(input);
+  const torch::Tensor rows = input.detach().reshape({-1, input.size(-1)}).contiguous();
+  const auto shape = input.sizes().slice(0, static_cast<std::size_t>(input.dim() - 1));
+  if (!wants_slopes(input)) return outputs(rows, nullptr).view(shape);
+  torch::Tensor slopes;
+  const torch::Tensor output = outputs(rows, &slopes);
+  return KnownSlopes::apply(input, output.view(shape), slopes.view(input.sizes()));
 }
 
 torch::Tensor FusedMlp::operator()(const torch::Tensor& input, Leaves& leaves) const {
-  return ByWeights::apply(leaves.tensors[0], input.contiguous(), &passes_, &leaves);
+  return ByWeights::apply(leaves.tensors[0], input.contiguous(), this, &leaves);
+}
+
+torch::Tensor FusedMlp::learn(const torch::Tensor&, const Slopes&, Leaves&) const {
+  throw core::StateError("passes on a GPU do not ask the CPU for slopes.");
+}
+
+torch::Tensor FusedMlp::learn(const torch::Tensor&, const KnownLoss&, Leaves&) const {
+  throw core::StateError("passes on the CPU know no loss.");
 }
 
 }  // namespace sagips::nn

@@ -56,6 +56,7 @@ class Replica {
   /// What the network remembers beside its weights (running statistics), in the order of its buffers. CPU
   /// only.
   std::span<float> running_statistics();
+  torch::Tensor buffers() const { return buffers_; }  ///< the same numbers, on any device
 
   Leaves& leaves() { return leaves_; }
   const Leaves& leaves() const { return leaves_; }

@@ -95,6 +95,7 @@ struct Exchanged {
   double exposed_s = 0;                             ///< in its calls, less waiting
   double waiting_s = 0;                             ///< for ranks that had not begun the same call
   double hidden_s = 0;                              ///< under way while the rank computed
+  double copying_s = 0;                             ///< from a GPU's memory and back to it
   std::int64_t used = 0, dropped = 0, missing = 0;  ///< one-sided contributions
   /// Age of the used ones [epochs]; of central weights [their updates], whose missing ones come later.
   double age_mean = 0, age_maximum = 0;

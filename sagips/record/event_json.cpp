@@ -58,6 +58,7 @@ void each_field(Either<Exchanged> auto& event, const auto& use) {
   use("exposed_s", event.exposed_s);
   use("waiting_s", event.waiting_s);
   use("hidden_s", event.hidden_s);
+  use.known("copying_s", event.copying_s);
   use("used", event.used);
   use("dropped", event.dropped);
   use("missing", event.missing);

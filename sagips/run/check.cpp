@@ -236,7 +236,7 @@ Checked check(const Workloads& workloads, Job& job, comm::Ranks& ranks, core::Lo
   };
   out << "config of '" << job.settings.workload << "': every key known, every value in range\n";
   part([&] { job.settings.loop.check(); });
-  part([&] { nn::device_from_name(job.settings.device); });
+  part([&] { job.settings.made_device(); });
   part([&] { train::traits_of(job.exchange_choice(), 1); });
   const std::vector<int>& nodes = ranks.communicator().nodes();
   const auto of_node = static_cast<int>(std::count(nodes.begin(), nodes.end(), nodes.front()));

@@ -8,7 +8,6 @@
 #include "sagips/core/poll.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/data/node_memory.hpp"
-#include "sagips/nn/device.hpp"
 #include "sagips/optim/adversarial/told_apart.hpp"
 #include "sagips/record/run_files.hpp"
 #include "sagips/run/generation_figures.hpp"
@@ -124,7 +123,7 @@ std::unique_ptr<optim::Adversarial> make_adversarial(const Job& job, const data:
                                                      const problem::RankPlace& place) {
   return std::make_unique<optim::Adversarial>(scaled_learner(job, place.ranks), sets.training,
                                               generation_of(job).examples->measures(), job.seed(),
-                                              nn::device_from_name(job.settings.device), place);
+                                              job.settings.made_device(), place);
 }
 
 GenerationTask::GenerationTask(const Job& job, comm::Ranks& ranks, core::Log& log)
@@ -161,8 +160,7 @@ std::vector<std::string> GenerationTask::metric_names() const {
 
 void GenerationTask::begin(bool resumed) {
   if (resumed) return;
-  for (auto& [part, replica] : learner_->networks())
-    check_equal_start(ranks_, replica.shared_weights());
+  for (auto& [part, replica] : learner_->networks()) check_equal_start(ranks_, replica);
 }
 
 std::optional<record::Evaluated> GenerationTask::evaluate(std::int64_t epoch) {

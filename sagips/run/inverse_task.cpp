@@ -117,7 +117,7 @@ void InverseTask::begin_at_solution() {
 void InverseTask::begin(bool resumed) {
   if (!resumed) {
     begin_at_solution();
-    check_equal_start(ranks_, setup_.gan.generator().shared_weights());
+    check_equal_start(ranks_, setup_.gan.generator());
   }
   // rank 0 alone asks for all events again, at the end
   if (!ranks_.is_first() || (share_.sharded && ranks_.size() > 1)) data_.reset();

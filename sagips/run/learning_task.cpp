@@ -290,8 +290,8 @@ std::unique_ptr<optim::Supervised> make_learner(const Job& job,
                                                 const problem::RankPlace& place) {
   const data::ExampleSets& sets = rows.sets;
   auto learner = std::make_unique<optim::Supervised>(
-      scaled(job, place.ranks), networks, sets.training, job.seed(),
-      nn::device_from_name(job.settings.device), place, rows.statistics);
+      scaled(job, place.ranks), networks, sets.training, job.seed(), job.settings.made_device(),
+      place, rows.statistics);
   sets.validation->look_at_targets(
       [&](const data::Examples& some) { learner->check_targets(some); });
   if (learner->loss().heads && !sets.classes.empty())
@@ -456,8 +456,7 @@ void LearningTask::begin(bool resumed) {
   const LearningProblem& learning = job_.learning();
   for (const std::string& line : begin_from(learning, learner_->networks()))
     if (ranks_.is_first()) log_.info(line);
-  for (auto& [part, replica] : learner_->networks())
-    check_equal_start(ranks_, replica.shared_weights());
+  for (auto& [part, replica] : learner_->networks()) check_equal_start(ranks_, replica);
 }
 
 // Ranks have statistics of batch norm of their own.

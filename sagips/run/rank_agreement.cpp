@@ -71,14 +71,20 @@ void check_agreement(comm::Ranks& ranks, const std::string& effective_config) {
   ranks.gather(0);  // nobody goes on before all agree
 }
 
-void check_equal_start(comm::Ranks& ranks, std::span<const float> weights) {
-  const auto bytes = std::as_bytes(weights);
-  const auto all =
-      ranks.gather(core::fnv1a({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+void check_equal_start(comm::Ranks& ranks, const nn::Replica& replica) {
+  const torch::Tensor weights = replica.weights().narrow(0, 0, replica.shared_size()).cpu();
+  const auto all = ranks.gather(
+      core::fnv1a({static_cast<const char*>(weights.const_data_ptr()), weights.nbytes()}));
   if (all[static_cast<std::size_t>(ranks.rank())] != all[0])
     throw core::Error(
         "this rank's networks begin with other weights than rank 0's (another LibTorch, or "
         "another kind of processor). Run all ranks on machines that are alike.");
+}
+
+int place_on_node(const comm::Ranks& ranks) {
+  const auto& nodes = ranks.communicator().nodes();
+  const auto own = nodes.begin() + ranks.rank();
+  return static_cast<int>(std::count(nodes.begin(), own, *own));
 }
 
 int ranks_on_these_processors(comm::Ranks& ranks) {

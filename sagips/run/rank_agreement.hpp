@@ -1,8 +1,8 @@
 #pragma once
-#include <span>
 #include <string>
 
 #include "sagips/comm/ranks.hpp"
+#include "sagips/nn/replica.hpp"
 
 namespace sagips::run {
 
@@ -12,7 +12,10 @@ void check_agreement(comm::Ranks& ranks, const std::string& effective_config);
 
 /// All replicas must begin alike, or they never exchange gradients of one network. collective
 /// throws: core::Error on a rank whose weights differ from rank 0's
-void check_equal_start(comm::Ranks& ranks, std::span<const float> weights);
+void check_equal_start(comm::Ranks& ranks, const nn::Replica& replica);
+
+/// How many ranks of this node come before this one.
+int place_on_node(const comm::Ranks& ranks);
 
 /// How many ranks of this node run on the same processors as this one. collective
 int ranks_on_these_processors(comm::Ranks& ranks);

@@ -41,7 +41,10 @@ torch::Tensor RankEvaluation::predictions() {
 
 torch::Tensor RankEvaluation::weights() {
   nn::Replica& replica = gan_.generator();
-  return replica.weights().detach().narrow(0, 0, replica.shared_size()).clone();
+  return replica.weights()
+      .detach()
+      .narrow(0, 0, replica.shared_size())
+      .to(torch::kCPU, /*non_blocking=*/false, /*copy=*/true);
 }
 
 record::Evaluated RankEvaluation::seen(const train::RankView& view) {

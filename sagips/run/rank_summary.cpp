@@ -29,6 +29,7 @@ std::vector<Column> columns_of(const RankRow& row) {
           {"exposed_s", totals.exposed_s},
           {"waiting_s", totals.waiting_s},
           {"hidden_s", totals.hidden_s},
+          {"copying_s", totals.copying_s},
           {"used", number(totals.freshness.used)},
           {"dropped", number(totals.freshness.dropped)},
           {"missing", number(totals.freshness.missing)},

@@ -20,7 +20,18 @@ void Settings::first_fields(core::FieldList& list) {
       "plugin", plugin,
       "shared library with networks (layer `module`) and losses of yours; stages of one are "
       "named in the pipeline");
-  list.add("device", device, "where tensors live: cpu");
+  list.add(
+      "device", device,
+      "where tensors live: cpu; cuda, of several GPUs each process of a machine takes the next; "
+      "cuda:NUMBER; a part of a GPU by its name, MIG-...; auto: a GPU where there is one");
+  list.choice(
+      "precision", precision,
+      {{"float32", nn::Precision::float32},
+       {"tf32", nn::Precision::tf32},
+       {"bfloat16", nn::Precision::bfloat16}},
+      "factors of products on a GPU: float32, tf32 (10 bits in place of 23) or bfloat16 (7 bits "
+      "in dense layers, tf32 elsewhere)");
+  core::needs(list, device != "cpu", "device=cuda or auto", {"precision"});
   list.add(
       "threads", threads,
       "threads that may share a step, at most: those take part that pay, found by trial; 0: "
@@ -29,6 +40,11 @@ void Settings::first_fields(core::FieldList& list) {
       core::Range::between(0, 4096));
   list.group("run", run, "the run folder");
   list.group("figures", figures, "pictures for a screen or a paper; run.figures=false draws none");
+}
+
+torch::Device Settings::made_device() const {
+  if (device != "cpu") nn::set_precision(precision);
+  return nn::device_from_name(device);
 }
 
 void Settings::training_fields(core::FieldList& list,

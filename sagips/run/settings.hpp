@@ -10,6 +10,7 @@
 #include "sagips/analysis/figure.hpp"
 #include "sagips/core/config/config.hpp"
 #include "sagips/core/error.hpp"
+#include "sagips/nn/device.hpp"
 #include "sagips/record/checkpoint_store.hpp"
 #include "sagips/record/run_directory.hpp"
 #include "sagips/run/generation_problem.hpp"
@@ -28,6 +29,7 @@ struct Settings {
   std::string workload;
   std::string plugin;  ///< shared library with networks and losses of a user
   std::string device = "cpu";
+  nn::Precision precision = nn::Precision::float32;
   std::int64_t threads = 0;
   record::RunConfig run;
   analysis::FigureConfig figures;
@@ -37,6 +39,9 @@ struct Settings {
   train::LoopConfig loop;
   record::CheckpointConfig checkpoints;
   train::EarlyStopConfig early_stop;
+
+  /// The device that `device` names, whose products are rounded as `precision` says from here on. throws: ConfigError
+  torch::Device made_device() const;
 
   /// Those that a config begins with, and those of trainings. `ranks`: lists what a kind reads of that group.
   void first_fields(core::FieldList& list);

@@ -120,7 +120,7 @@ void SolverRun::prepare() {
   check_agreement(ranks_, job_.effective_config);
   ranks_.timeout().set_config(
       {.timeout_s = job_.settings.ranks.timeout_s, .alarmed = options_.requests.stop});
-  nn::device_from_name(job_.settings.device);
+  job_.settings.made_device();
   threads_ = nn::set_threads(job_.settings.threads, ranks_on_these_processors(ranks_));
   const problem::LoadedData data = [this] {
     optim::SolveProgress loading;

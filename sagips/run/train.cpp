@@ -5,6 +5,7 @@
 
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
+#include "sagips/nn/device_library.hpp"
 #include "sagips/run/rank_agreement.hpp"
 #include "sagips/run/task.hpp"
 #include "sagips/run/training_setup.hpp"
@@ -136,7 +137,12 @@ Results train(const Job& job, comm::Ranks& ranks, const TrainOptions& options, c
   check_agreement(ranks, job.effective_config);
   ranks.timeout().set_config(
       {.timeout_s = job.settings.ranks.timeout_s, .alarmed = options.requests.stop});
-  nn::device_from_name(job.settings.device);
+  nn::take_turn(place_on_node(ranks));
+  const torch::Device device = job.settings.made_device();
+  if (const std::string lack = nn::lack_of_passes(device); !lack.empty() && ranks.is_first())
+    log.warning("slow-gpu", core::text("LibTorch works alone on the GPU, without the passes of "
+                                       "SAGIPS: ",
+                                       lack, ". docs/build.md says how to build them."));
   const int threads = set_threads(job, ranks, options.sharing, log);
   const std::unique_ptr<Task> task = make_task(job, ranks, log);
   train::RankExchange exchange(ranks, task->optimizer(), job.exchange_choice(), job.seed());

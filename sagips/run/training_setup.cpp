@@ -5,7 +5,6 @@
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
-#include "sagips/nn/device.hpp"
 #include "sagips/optim/gan/warm_start.hpp"
 
 namespace sagips::run {
@@ -26,8 +25,10 @@ optim::GanConfig gan_config(const Job& job, std::int64_t ranks) {
 
 train::LoopConfig loop_of(const Job& job) {
   train::LoopConfig loop = job.settings.loop;
-  loop.engine.threads = at::get_num_threads();
+  const bool is_on_gpu = !job.settings.made_device().is_cpu();
+  loop.engine.threads = is_on_gpu ? 1 : at::get_num_threads();
   loop.engine.chooses_threads = true;
+  loop.engine.takes_whole_batches = is_on_gpu;
   return loop;
 }
 
@@ -56,8 +57,7 @@ void check_metric(const train::EarlyStopConfig& watched, bool waits_for_plateau,
 TrainingSetup::TrainingSetup(const Job& job, env::Environment seen, std::uint64_t seed,
                              const problem::RankPlace& place)
     : environment(std::move(seen)),
-      gan(gan_config(job, place.ranks), environment, seed,
-          nn::device_from_name(job.settings.device), place),
+      gan(gan_config(job, place.ranks), environment, seed, job.settings.made_device(), place),
       loop(loop_of(job)) {}
 
 std::optional<optim::Solution> TrainingSetup::begin(const Job& job, const env::Environment& events,

@@ -20,7 +20,7 @@ void add_up(comm::Ranks& ranks, std::span<double> numbers) {
 std::vector<std::byte> bytes_of(const std::vector<torch::Tensor>& tensors) {
   std::vector<std::byte> all;
   for (const torch::Tensor& tensor : tensors) {
-    const torch::Tensor dense = tensor.contiguous();
+    const torch::Tensor dense = tensor.cpu().contiguous();
     const auto* bytes = static_cast<const std::byte*>(dense.const_data_ptr());
     all.insert(all.end(), bytes, bytes + dense.nbytes());
   }
@@ -31,8 +31,7 @@ std::vector<torch::Tensor> gather(comm::Ranks& ranks, const torch::Tensor& own) 
   std::vector<torch::Tensor> all;
   for (const auto& bytes :
        comm::gather(ranks, comm::ControlTag::summary, bytes_of({own}), "with its results"))
-    std::memcpy(all.emplace_back(torch::empty_like(own, torch::MemoryFormat::Contiguous))
-                    .mutable_data_ptr(),
+    std::memcpy(all.emplace_back(torch::empty(own.sizes(), own.scalar_type())).mutable_data_ptr(),
                 bytes.data(), bytes.size());
   return all;
 }

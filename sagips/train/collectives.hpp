@@ -12,11 +12,11 @@ namespace sagips::train {
 /// rank sees all. collective
 void add_up(comm::Ranks& ranks, std::span<double> numbers);
 
-/// What tensors hold, one behind the other. They are on the CPU.
+/// What tensors hold, one behind the other.
 std::vector<std::byte> bytes_of(const std::vector<torch::Tensor>& tensors);
 
-/// Every rank's tensor on rank 0, by rank; nothing elsewhere. The same shape on every rank, float32
-/// on the CPU. collective; waits for slow ranks as long as they live
+/// Every rank's tensor on rank 0, by rank, on the CPU; nothing elsewhere. The same shape on every rank, float32.
+/// collective; waits for slow ranks as long as they live
 std::vector<torch::Tensor> gather(comm::Ranks& ranks, const torch::Tensor& own);
 
 }  // namespace sagips::train

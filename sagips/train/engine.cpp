@@ -47,8 +47,8 @@ std::vector<optim::Tile> Engine::tiles(const optim::Pass& pass, const optim::Bat
   };
   if (batch.samples == 0) return tiles;  // a rank may have no row of a short batch
   const std::int64_t given = config_.tile_samples > 0 ? config_.tile_samples : pass.tile_samples;
-  if (!pass.separable || given > 0) {
-    cut(0, batch.samples, pass.separable ? given : batch.samples);
+  if (!pass.separable || given > 0 || config_.takes_whole_batches) {
+    cut(0, batch.samples, pass.separable && given > 0 ? given : batch.samples);
     return tiles;
   }
   const std::int64_t threads = threads_worth(pass, batch);

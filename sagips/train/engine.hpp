@@ -21,6 +21,8 @@ struct EngineConfig {
   bool chooses_threads = false;  ///< as many of them as pay, found by trial; else all
   /// Polls within a tile, too, by the clock: simulated ranks, whose clock is another one, do not.
   bool polls_within_tiles = true;
+  bool takes_whole_batches =
+      false;  ///< unless tile_samples is set: on a GPU, which tiles leave idle
   void fields(core::FieldList& list);
 };
 

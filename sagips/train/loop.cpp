@@ -4,10 +4,12 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/exception_watch.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/nn/device.hpp"
 #include "sagips/nn/script.hpp"
 #include "sagips/train/operation_threads.hpp"
 
@@ -18,6 +20,17 @@ namespace {
 using record::StopReason;
 using record::TimeSplit;
 using StopKind = record::StopReason::Kind;
+
+constexpr std::size_t epochs_unread = 32;  // at most, so that who looks on is not far behind a GPU
+
+/// Whether all that follows the gradients stays on a GPU.
+bool is_left_to_gpu(const LoopConfig& config, optim::Optimizer& optimizer,
+                    const ExchangeHooks& exchange) {
+  return !exchange.gradients_ready && config.non_finite == NonFinite::stop &&
+         std::ranges::all_of(optimizer.steps(), [](const optim::UpdateStep& step) {
+           return step.rule->looks_at_gradients() && step.rule->config().batches_per_update == 1;
+         });
+}
 
 }  // namespace
 
@@ -87,6 +100,14 @@ Loop::Loop(LoopConfig config, optim::Optimizer& optimizer, Callbacks callbacks)
     if (const optim::UpdateStep& step = optimizer.steps()[i];
         step.rule->config().batches_per_update > 1)
       collected_[i].gradients = torch::zeros_like(step.replica->gradients());
+  if (!is_left_to_gpu(config_, optimizer, callbacks_.exchange)) return;
+  const torch::Device device = optimizer.steps().front().replica->weights().device();
+  on_gpu_.emplace();
+  on_gpu_->not_finite = torch::zeros({1}, torch::dtype(torch::kInt32).device(device));
+  for (const optim::UpdateStep& step : optimizer.steps())
+    step.rule->share_flag(on_gpu_->not_finite);
+  if (optimizer.repeats_on_gpu() && callbacks_.tracer == nullptr)
+    on_gpu_->captured = std::make_unique<CapturedWork>(device);
 }
 
 void Loop::observe(const record::Event& event) const {
@@ -94,13 +115,13 @@ void Loop::observe(const record::Event& event) const {
 }
 
 // Over the steps of the epoch, and over the passes that name the same.
-std::vector<record::NamedNumber> Loop::mean_losses() const {
+// means: over steps, of all passes one behind the other
+std::vector<record::NamedNumber> Loop::mean_losses(const torch::Tensor& means) const {
   std::map<std::string, std::vector<double>> named;
-  for (const auto& [pass, sums] : losses_) {
-    const torch::Tensor means = (sums / static_cast<double>(epoch_steps_)).to(torch::kCPU);
-    for (std::size_t i = 0; i < pass->loss_names.size(); ++i)
-      named[pass->loss_names[i]].push_back(means[static_cast<std::int64_t>(i)].item<double>());
-  }
+  std::int64_t place = 0;
+  for (const auto& [pass, sums] : losses_)
+    for (const std::string& name : pass->loss_names)
+      named[name].push_back(means[place++].item<double>());
   std::vector<record::NamedNumber> losses;
   for (const auto& [pass, sums] : losses_)
     for (const std::string& name : pass->loss_names)
@@ -119,20 +140,85 @@ void Loop::observe_epoch() {
   for (const optim::UpdateStep& step : optimizer_.steps())
     if (step.rule->last_rate() > 0)
       done.learning_rates.push_back({step.name, step.rule->last_rate()});
-  if (!callbacks_.exchange.serve) done.losses = mean_losses();  // who serves has seen none
+  if (on_gpu_) {
+    on_gpu_->epochs.push_back({std::move(done), epoch_means(), epoch_events_});
+    return begin_epoch();
+  }
+  if (!callbacks_.exchange.serve)
+    done.losses = mean_losses(epoch_means().cpu());  // who serves has seen none
   begin_epoch();
   observe(done);
+}
+
+torch::Tensor Loop::epoch_means() const {
+  std::vector<torch::Tensor> sums;
+  for (const auto& [pass, losses] : losses_) sums.push_back(losses);
+  return torch::cat(sums) / static_cast<double>(epoch_steps_);
+}
+
+// Time and speed of an epoch are known as the mean of those that were read together: the CPU was far ahead of the GPU.
+void Loop::read_gpu() {
+  if (!on_gpu_ || on_gpu_->epochs.empty()) return;
+  auto epochs = std::exchange(on_gpu_->epochs, {});
+  std::vector<torch::Tensor> losses;
+  double events = 0;
+  for (const OnGpu::Epoch& epoch : epochs) {
+    losses.push_back(epoch.means);
+    events += epoch.events;
+  }
+  const torch::Tensor numbers = torch::stack(losses).cpu();
+  const bool is_lost = on_gpu_->not_finite.item<std::int32_t>() != 0;
+  const double first_s = std::exchange(on_gpu_->read_s, time_s_);
+  for (std::size_t i = 0; i < epochs.size(); ++i) {
+    record::EpochDone& done = epochs[i].done;
+    const double share = static_cast<double>(i + 1) / static_cast<double>(epochs.size());
+    done.time_s = first_s + (time_s_ - first_s) * share;
+    done.events_per_second = time_s_ > first_s ? events / (time_s_ - first_s) : 0;
+    done.losses = mean_losses(numbers[static_cast<std::int64_t>(i)]);
+    observe(done);
+  }
+  if (is_lost) end_at_lost_step();
+}
+
+// All rules stood still from then on: the networks are those that met the gradient, whose batch is drawn again.
+void Loop::end_at_lost_step() {
+  const optim::UpdateStep* first = nullptr;
+  std::int64_t lost = 0;
+  for (const optim::Action& action : optimizer_.schedule()) {
+    if (action.kind != optim::Action::Kind::update) continue;
+    const optim::UpdateStep& step = optimizer_.steps()[action.index];
+    const auto updates = std::ranges::count_if(optimizer_.schedule(), [&](const auto& one) {
+      return one.kind == action.kind && one.index == action.index;
+    });
+    if (const std::int64_t steps = (step.rule->lost_steps() + updates - 1) / updates;
+        steps > lost) {
+      lost = steps;
+      first = &step;
+    }
+  }
+  step_ -= lost;
+  const auto batch = optimizer_.draw(static_cast<std::uint32_t>(step_ + 1));
+  refuse_gradient(*first, "", epoch() + 1, batch.get());
+}
+
+torch::Device Loop::device_of(const optim::Pass& pass) const {
+  return optimizer_.steps()[pass.steps.front()].replica->weights().device();
 }
 
 void Loop::begin_epoch() {
   epoch_events_ = epoch_s_ = 0;
   epoch_steps_ = 0;
+  if (on_gpu_ && !losses_.empty()) {  // graphs add to these
+    for (auto& [pass, sums] : losses_) sums.zero_();
+    return;
+  }
   losses_.clear();
   for (const optim::Action& action : optimizer_.schedule()) {
     if (action.kind == optim::Action::Kind::update) continue;
     const optim::Pass& pass = optimizer_.passes()[action.index];
+    const auto options = torch::dtype(torch::kFloat64).device(device_of(pass));
     losses_.emplace_back(
-        &pass, torch::zeros({static_cast<std::int64_t>(pass.loss_names.size())}, torch::kFloat64));
+        &pass, torch::zeros({static_cast<std::int64_t>(pass.loss_names.size())}, options));
   }
 }
 
@@ -176,13 +262,19 @@ void Loop::take(record::Evaluated evaluated, std::int64_t epoch, double time_s) 
 
 // A sum is finite only if every term is, barring overflow, which is as bad.
 bool Loop::is_finite(const optim::UpdateStep& step, const char* when) const {
+  if (on_gpu_) return true;  // its update rules look
   if (std::isfinite(step.replica->gradients().sum().item<double>())) return true;
   if (config_.non_finite == NonFinite::skip) return false;
-  std::string why = batch_ != nullptr ? optimizer_.origin_of_non_finite(*batch_) : "";
+  refuse_gradient(step, when, epoch() + 1, batch_);
+}
+
+void Loop::refuse_gradient(const optim::UpdateStep& step, const char* when, std::int64_t epoch,
+                           const optim::Batch* batch) const {
+  std::string why = batch != nullptr ? optimizer_.origin_of_non_finite(*batch) : "";
   if (why.empty()) why = "a layer or the loss gave NaN or infinity";
   std::string remedy = callbacks_.remedy;
   if (!remedy.empty()) remedy = ", " + remedy;
-  throw core::Error(core::text("epoch ", epoch() + 1, ": the gradient of the ", step.name,
+  throw core::Error(core::text("epoch ", epoch, ": the gradient of the ", step.name,
                                " is not finite", when, " (", why, "). Lower ", step.keys.optimizer,
                                ".learning_rate, set ", step.keys.optimizer, ".clip_norm", remedy,
                                ", or set train.non_finite=skip."));
@@ -192,9 +284,12 @@ void Loop::compute(const optim::Pass& pass, optim::Batch& batch) {
   std::vector<std::size_t> ready;
   {
     const PhaseClock::Scope computing = phase(&TimeSplit::compute_s, "gradients");
-    const torch::Tensor losses = engine_.gradients(pass, optimizer_.steps(), batch, poll_);
-    for (auto& [known, sums] : losses_)
-      if (known == &pass) sums = sums.to(losses.device()) + losses;
+    const auto number = static_cast<std::size_t>(&pass - optimizer_.passes().data());
+    run_on_gpu(1 + number, [&] {
+      const torch::Tensor losses = engine_.gradients(pass, optimizer_.steps(), batch, poll_);
+      for (auto& [known, sums] : losses_)
+        if (known == &pass) sums.add_(losses.to(sums.device()));
+    });
     for (const std::size_t step : pass.steps)
       if (make_ready(step)) ready.push_back(step);
   }
@@ -273,13 +368,41 @@ void Loop::update(std::size_t index) {
   optim::UpdateStep& step = optimizer_.steps()[index];
   const bool updated = pending_[index].updates != 0;
   const PhaseClock::Scope updating = phase(&TimeSplit::update_s, "update", &step);
-  if (updated) step.rule->step(progress());
+  if (updated) {
+    step.rule->begin_step(progress());
+    run_on_gpu(1 + optimizer_.passes().size() + index, [&] { step.rule->finish_step(); });
+  }
   pending_[index] = {};
   if (callbacks_.exchange.after_update) {
     const PhaseClock::Scope mixing = phase(&TimeSplit::exchange_s, "exchange of weights", &step);
     callbacks_.exchange.after_update(step);
   }
   if ((updated || callbacks_.exchange.moves_weights) && step.updated) step.updated();
+}
+
+void Loop::run_on_gpu(std::size_t key, const std::function<void()>& work) {
+  if (!on_gpu_ || !on_gpu_->captured) return work();
+  on_gpu_->captured->run(key, work);
+  if (on_gpu_->captured->problem().empty()) return;
+  observe(record::Warning{
+      epoch() + 1, core::text("the GPU gets this training operation by operation, which may be "
+                              "slower: it cannot be a graph (",
+                              on_gpu_->captured->problem(), ")")});
+  on_gpu_->captured.reset();
+}
+
+optim::Batch& Loop::draw() {
+  const auto number = static_cast<std::uint32_t>(step_ + 1);
+  if (on_gpu_ && on_gpu_->captured) {
+    on_gpu_->captured->begin_step(number);
+    if (drawn_) {
+      run_on_gpu(0, [&] { optimizer_.redraw(*drawn_, number); });
+      drawn_->step = number;
+      return *drawn_;
+    }
+  }
+  drawn_ = optimizer_.draw(number);
+  return *drawn_;
 }
 
 // Threads take tiles. What is left beside those is too short for threads in each operation.
@@ -292,28 +415,41 @@ double Loop::run_step() {
     ++step_;
     return 0;
   }
-  std::unique_ptr<optim::Batch> batch;
   {
     const PhaseClock::Scope drawing = phase(&TimeSplit::loading_s, "draw");
-    batch = optimizer_.draw(static_cast<std::uint32_t>(step_ + 1));
+    batch_ = &draw();
   }
-  batch->progress = progress();
-  if (add_up_) batch->add_up = &add_up_;
-  batch_ = batch.get();
+  optim::Batch& batch = *drawn_;
+  batch.progress = progress();
+  if (add_up_) batch.add_up = &add_up_;
   if (losses_.empty()) begin_epoch();
   for (const optim::Action& action : optimizer_.schedule()) {
     if (action.kind == optim::Action::Kind::update)
       update(action.index);
     else
-      compute(optimizer_.passes()[action.index], *batch);
+      compute(optimizer_.passes()[action.index], batch);
   }
   ++step_;
   ++epoch_steps_;
   batch_ = nullptr;
-  const auto events = static_cast<double>(batch->samples * batch->events);
+  const auto events = static_cast<double>(batch.samples * batch.events);
+  if (on_gpu_) on_gpu_->is_read = is_time_to_wait();
+  if (on_gpu_ && on_gpu_->is_read) {
+    const PhaseClock::Scope waiting = phase(&TimeSplit::compute_s, "waiting for the GPU");
+    nn::wait_for(on_gpu_->not_finite.device());
+  }
+  if (on_gpu_ && on_gpu_->captured) return events;
   const PhaseClock::Scope freeing = phase(&TimeSplit::loading_s, nullptr);
-  batch.reset();
+  drawn_.reset();
   return events;
+}
+
+// Behind the last step of an epoch that is looked at, or that fills what may be unread.
+bool Loop::is_time_to_wait() const {
+  if (step_ % steps_per_epoch_ != 0) return false;
+  const std::int64_t last = callbacks_.until > 0 ? callbacks_.until : config_.epochs;
+  const bool is_looked_at = callbacks_.evaluate && epoch() % config_.evaluate_every == 0;
+  return on_gpu_->epochs.size() + 1 >= epochs_unread || is_looked_at || epoch() == last;
 }
 
 void Loop::run_steps(std::int64_t until) {
@@ -380,6 +516,7 @@ void Loop::run_until_a_reason() {
     take_late(false);
     if (step_ % steps_per_epoch_ != 0) continue;
     observe_epoch();
+    if (on_gpu_ && on_gpu_->is_read) read_gpu();
     if (epoch() % config_.evaluate_every == 0 && epoch() != last) evaluate();
   }
 }
@@ -391,11 +528,13 @@ LoopResult Loop::turn() {
   } catch (const EpochGivenUp& given_up) {
     in_order = given_up.in_order;
     batch_ = nullptr;
+    drawn_.reset();
     pending_.assign(pending_.size(), {});  // what is under way is left
     if (callbacks_.go_back) callbacks_.go_back();
     stop_reason_ = StopReason(StopKind::interrupted);
   }
   for (std::size_t step = 0; step < pending_.size(); ++step) complete_exchange(step);
+  if (in_order) read_gpu();
   if (callbacks_.ended && callbacks_.ended()) stop_reason_ = StopReason(StopKind::interrupted);
   if (in_order) evaluate();
   phases_.note_beside();
@@ -420,10 +559,12 @@ std::int64_t Loop::step_as_now(std::int64_t step, std::int64_t per_epoch) const 
 }
 
 void Loop::state(nn::StateList& list) {
+  if (list.gives()) read_gpu();  // what is observed is not behind what is kept
   std::int64_t per_epoch = steps_per_epoch_;
   list.field("steps_per_epoch", per_epoch);
   list.field("step", step_);
   list.field("time_s", time_s_);
+  if (on_gpu_) on_gpu_->read_s = time_s_;
   list.field("evaluated_step", evaluated_step_);
   if (stop_reason_.kind == StopKind::time_limit) limit_from_s_ = time_s_;
   list.field("limit_from_s", limit_from_s_);

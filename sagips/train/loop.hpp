@@ -12,6 +12,7 @@
 #include "sagips/core/config/config.hpp"
 #include "sagips/optim/learn/optimizer.hpp"
 #include "sagips/record/event.hpp"
+#include "sagips/train/captured_work.hpp"
 #include "sagips/train/engine.hpp"
 #include "sagips/train/phase_clock.hpp"
 
@@ -166,10 +167,19 @@ class Loop {
   void complete_exchange(std::size_t step);
   void update(std::size_t step);
   bool is_finite(const optim::UpdateStep& step, const char* when) const;
+  [[noreturn]] void refuse_gradient(const optim::UpdateStep& step, const char* when,
+                                    std::int64_t epoch, const optim::Batch* batch) const;
+  void run_on_gpu(std::size_t key, const std::function<void()>& work);
+  optim::Batch& draw();
+  bool is_time_to_wait() const;
+  void read_gpu();
+  [[noreturn]] void end_at_lost_step();
   record::StopReason breakdown() const;
   record::StopReason reason_to_stop() const;
   void observe(const record::Event& event) const;
-  std::vector<record::NamedNumber> mean_losses() const;
+  std::vector<record::NamedNumber> mean_losses(const torch::Tensor& means) const;
+  torch::Tensor epoch_means() const;
+  torch::Device device_of(const optim::Pass& pass) const;
   void observe_epoch();
   void begin_epoch();
   std::int64_t step_as_now(std::int64_t step, std::int64_t per_epoch) const;
@@ -202,10 +212,26 @@ class Loop {
   double epoch_events_ = 0, epoch_s_ = 0;  ///< of the epoch that is running
   std::int64_t epoch_steps_ = 0;           ///< of it, whose losses are summed
   const optim::Batch* batch_ = nullptr;    ///< of the step that is running
-  std::vector<Pending> pending_;           ///< by step
-  std::vector<Collected> collected_;       ///< by step
-  record::StopReason early_stop_;          ///< why the last evaluation wants an end
-  record::StopReason stop_reason_;         ///< of all
+  std::unique_ptr<optim::Batch> drawn_;  ///< the same; its tensors serve all steps that are graphs
+
+  /// Of a training on a GPU that nobody waits for before its numbers are observed.
+  struct OnGpu {
+    torch::Tensor not_finite;  ///< a flag of all update rules
+    std::unique_ptr<CapturedWork> captured;
+    struct Epoch {
+      record::EpochDone done;
+      torch::Tensor means;  ///< losses of all passes
+      double events;
+    };
+    std::vector<Epoch> epochs;  ///< that nobody has read yet
+    double read_s = 0;          ///< training time when the last numbers were read
+    bool is_read = false;       ///< behind the step that is running
+  };
+  std::optional<OnGpu> on_gpu_;
+  std::vector<Pending> pending_;      ///< by step
+  std::vector<Collected> collected_;  ///< by step
+  record::StopReason early_stop_;     ///< why the last evaluation wants an end
+  record::StopReason stop_reason_;    ///< of all
 };
 
 }  // namespace sagips::train

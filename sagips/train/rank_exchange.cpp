@@ -64,6 +64,9 @@ RankExchange::RankExchange(comm::Ranks& ranks, optim::Optimizer& optimizer,
     Link& link = links_[step.name];
     site.update = updates_by(step, link);
     auto exchange = comm::make_exchange(name, choice.config, site, key);
+    link.mirror = std::make_unique<HostMirror>(*step.replica);
+    link.is_copied = link.mirror->is_copy() && name != "none" &&
+                     (ranks.size() > 1 || exchange->central_weights() != nullptr);
     link.subject = step.name;
     link.name = name;
     link.driver = std::make_unique<comm::ExchangeDriver>(
@@ -127,7 +130,7 @@ void RankExchange::add_statistics(optim::UpdateStep& step, Link& link, const Exc
   const bool averages =
       choice.config.running_statistics == comm::ExchangesConfig::RunningStatistics::averaged &&
       exchange.promise().exact && ranks_.size() > 1;
-  site.floats = step.replica->running_statistics().size();
+  site.floats = static_cast<std::size_t>(step.replica->buffers().numel());
   if (site.floats == 0 || !(averages || exchange.central_weights() != nullptr)) return;
   site.tensors.clear();
   comm::ExchangesConfig config = choice.config;
@@ -189,22 +192,41 @@ void RankExchange::check_central(const optim::UpdateStep& step, const Link& link
                         "=all."));
 }
 
-void RankExchange::use_drivers(optim::UpdateStep& step, Link& link, const UseDriver& use) {
-  use(link, *link.driver, {step.replica->shared_weights(), step.replica->shared_gradients()});
-  const std::span<float> numbers = step.replica->running_statistics();
-  if (link.statistics) use(link, *link.statistics, {numbers, numbers});
+void RankExchange::use_drivers(Link& link, const UseDriver& use) {
+  use(link, *link.driver, link.mirror->shared());
+  if (link.statistics) use(link, *link.statistics, link.mirror->statistics());
+}
+
+void RankExchange::Link::take(bool gradients, bool weights) {
+  if (is_copied)
+    driver->count_copying(
+        mirror->take({.gradients = gradients, .weights = weights, .statistics = !!statistics}));
+}
+void RankExchange::Link::give(bool gradients, bool weights) {
+  if (is_copied)
+    driver->count_copying(
+        mirror->give({.gradients = gradients, .weights = weights, .statistics = !!statistics}));
+}
+
+void RankExchange::take_weights() {
+  for (auto& [subject, link] : links_) link.take(false, true);
+}
+
+void RankExchange::give_weights() {
+  for (auto& [subject, link] : links_) link.give(false, true);
 }
 
 void RankExchange::each_driver(const UseDriver& use) {
   for (optim::UpdateStep& step : optimizer_.steps())
     if (const auto link = links_.find(step.name); link != links_.end())
-      use_drivers(step, link->second, use);
+      use_drivers(link->second, use);
 }
 
 // How long pieces of work take is not known before the first one is over.
 void RankExchange::begin() {
   ranks_.timeout().look_after();
   ranks_.status().expect_silence(true);
+  take_weights();
   each_driver([](Link&, comm::ExchangeDriver& driver, comm::ReplicaView view) {
     if (comm::CentralWeights* const central = driver.exchange().central_weights())
       central->begin(view.weights);
@@ -218,25 +240,28 @@ ExchangeHooks RankExchange::hooks() {
     if (link == links_.end()) return;
     ++link->second.step.update;
     link->second.step.progress = step.progress;
-    use_drivers(step, link->second,
-                [](Link& own, comm::ExchangeDriver& driver, comm::ReplicaView view) {
-                  driver.start(view, own.step);
-                });
+    link->second.take(true, link->second.uses_weights());
+    use_drivers(link->second, [](Link& own, comm::ExchangeDriver& driver, comm::ReplicaView view) {
+      driver.start(view, own.step);
+    });
   };
   hooks.before_update = [this](optim::UpdateStep& step) {
     const auto link = links_.find(step.name);
     if (link == links_.end()) return true;
-    use_drivers(step, link->second,
+    use_drivers(link->second,
                 [](Link&, comm::ExchangeDriver& driver, comm::ReplicaView) { driver.finish(); });
+    link->second.give(true, false);
     return link->second.driver->exchange().updates(link->second.step);
   };
   hooks.after_update = [this](optim::UpdateStep& step) {
     const auto link = links_.find(step.name);
     if (link == links_.end()) return;
-    use_drivers(step, link->second,
-                [](Link& own, comm::ExchangeDriver& driver, comm::ReplicaView view) {
-                  driver.after_update(view, own.step);
-                });
+    const bool uses_weights = link->second.uses_weights();
+    if (uses_weights) link->second.take(false, true);
+    use_drivers(link->second, [](Link& own, comm::ExchangeDriver& driver, comm::ReplicaView view) {
+      driver.after_update(view, own.step);
+    });
+    if (uses_weights) link->second.give(false, true);
   };
   hooks.poll = [this] {
     each_driver([](Link&, comm::ExchangeDriver& driver, comm::ReplicaView) { driver.progress(); });
@@ -268,6 +293,7 @@ void RankExchange::serve(std::int64_t number) {
     link.step.update = number * link.step.updates_a_step;
     driver.serve(view, link.step, others);
   });
+  give_weights();
 }
 
 void RankExchange::poll() {
@@ -299,20 +325,25 @@ void RankExchange::between_steps(const std::function<void()>& work) {
 void RankExchange::with_central_weights(std::int64_t epoch, std::uint64_t readers,
                                         const std::function<void()>& run) {
   std::vector<std::pair<std::span<float>, std::vector<float>>> own;
+  take_weights();
   each_driver([&](Link&, comm::ExchangeDriver& driver, comm::ReplicaView view) {
     if (driver.exchange().central_weights() == nullptr) return;
     std::vector<float> before(view.weights.begin(), view.weights.end());
     driver.look(view.weights, {static_cast<std::uint64_t>(epoch), readers});
     own.emplace_back(view.weights, std::move(before));
   });
+  give_weights();
   run();
   for (auto& [weights, before] : own) std::copy(before.begin(), before.end(), weights.begin());
+  give_weights();
 }
 
 void RankExchange::settle() {
+  take_weights();
   each_driver([](Link&, comm::ExchangeDriver& driver, comm::ReplicaView view) {
     driver.look(view.weights, {});
   });
+  give_weights();
 }
 
 comm::ExchangeTotals RankExchange::Link::totals() const {
@@ -337,6 +368,7 @@ std::vector<record::Exchanged> RankExchange::reports(std::int64_t epoch) const {
                        .exposed_s = totals.exposed_s,
                        .waiting_s = totals.waiting_s,
                        .hidden_s = totals.hidden_s,
+                       .copying_s = totals.copying_s,
                        .used = whole(totals.freshness.used),
                        .dropped = whole(totals.freshness.dropped),
                        .missing = whole(totals.freshness.missing),
@@ -386,10 +418,13 @@ void RankExchange::keep_central(const nn::State& state, const std::string& prefi
 }
 
 void RankExchange::take_kept() {
+  if (kept_.empty()) return;
+  take_weights();
   each_driver([&](Link&, comm::ExchangeDriver& driver, comm::ReplicaView view) {
     if (const auto kept = kept_.find(&driver); kept != kept_.end())
       std::copy(kept->second.begin(), kept->second.end(), view.weights.begin());
   });
+  give_weights();
   kept_.clear();
 }
 

@@ -14,6 +14,7 @@
 #include "sagips/optim/learn/optimizer.hpp"
 #include "sagips/problem/rank_place.hpp"
 #include "sagips/record/event.hpp"
+#include "sagips/train/host_mirror.hpp"
 #include "sagips/train/loop.hpp"
 
 namespace sagips::train {
@@ -72,6 +73,8 @@ class RankExchange {
     std::unique_ptr<comm::ExchangeDriver> driver;
     /// Carries what the network remembers of its rows to the owners of central weights. Null: nothing.
     std::unique_ptr<comm::ExchangeDriver> statistics;
+    std::unique_ptr<HostMirror> mirror;
+    bool is_copied = false;          ///< between the mirror and the replica
     std::string subject, name;       ///< the step; of the exchange
     comm::Step step{0};              ///< of the gradients under way, or the last ones
     comm::ExchangeTotals earlier{};  ///< of before a restart
@@ -79,6 +82,10 @@ class RankExchange {
         not_counted{};  ///< of this process, before it went back to an earlier state
     std::vector<std::shared_ptr<optim::UpdateRule>> rules{};  ///< of pieces of central weights
     comm::ExchangeTotals totals() const;
+    /// Copies, where the replica is elsewhere; running statistics, too, where ranks exchange them.
+    void take(bool gradients, bool weights);
+    void give(bool gradients, bool weights);
+    bool uses_weights() const { return driver->exchange().promise().uses_weights; }
     std::string name_of(const comm::ExchangeDriver& one) const {
       return &one == statistics.get() ? subject + ".statistics" : subject;
     }
@@ -93,10 +100,12 @@ class RankExchange {
   /// Each driver of the optimizer's steps, and what it carries.
   using UseDriver = std::function<void(Link&, comm::ExchangeDriver&, comm::ReplicaView)>;
   void each_driver(const UseDriver& use);
-  static void use_drivers(optim::UpdateStep& step, Link& link, const UseDriver& use);
+  static void use_drivers(Link& link, const UseDriver& use);
   static void give_central(const std::string& name, comm::ExchangeDriver& driver,
                            std::size_t floats, nn::StateList& list);
   void serve(std::int64_t step);
+  void take_weights();  ///< into all mirrors
+  void give_weights();
 
   comm::Ranks& ranks_;
   optim::Optimizer& optimizer_;

@@ -167,18 +167,19 @@ TEST(ExchangeDriver, RefusesAReplicaOfAnotherLength) {
 }
 
 TEST(ExchangeTotals, AddUpButForTheOldestAndComeBackFromACheckpoint) {
-  const std::vector<double> before{7, 6, 500, 0.5, 0.25, 2, 4, 1, 2, 10, 5};
-  const std::vector<double> now{3, 2, 100, 0.125, 0.5, 1, 2, 0, 1, 8, 4};
+  const std::vector<double> before{7, 6, 500, 0.5, 0.25, 2, 4, 1, 2, 10, 5, 0.5};
+  const std::vector<double> now{3, 2, 100, 0.125, 0.5, 1, 2, 0, 1, 8, 4, 0.25};
   ExchangeTotals totals = ExchangeTotals::of(before);
   EXPECT_EQ(totals.numbers(), before);
   EXPECT_EQ(totals.traffic, (Cost{6, 500}));
   EXPECT_EQ(totals.age_mean(), 2.5);
   totals += ExchangeTotals::of(now);
-  EXPECT_EQ(totals.numbers(), (std::vector<double>{10, 8, 600, 0.625, 0.75, 3, 6, 1, 3, 18, 5}));
+  EXPECT_EQ(totals.numbers(),
+            (std::vector<double>{10, 8, 600, 0.625, 0.75, 3, 6, 1, 3, 18, 5, 0.75}));
   totals -= ExchangeTotals::of(now);
   EXPECT_EQ(totals.numbers(), before) << "the oldest stays";
   EXPECT_EQ(ExchangeTotals::of({7}).numbers(),
-            (std::vector<double>{7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}))
+            (std::vector<double>{7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}))
       << "of an earlier version";
   EXPECT_EQ(ExchangeTotals().age_mean(), 0);
 }

@@ -3,6 +3,8 @@
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include <chrono>
 #include <cmath>
 #include <ctime>
@@ -107,9 +109,13 @@ TEST(KaimingNormal, GivesALayerNumbersThatDoNotDependOnTheOthers) {
       << "two layers of one shape";
 }
 
-TEST(Device, RefusesWhatIsNotBuiltIn) {
+TEST(Device, RefusesWhatIsNotThere) {
   EXPECT_EQ(device_from_name("cpu"), torch::Device(torch::kCPU));
-  for (const char* name : {"cuda", "cuda:1"}) {
+  EXPECT_EQ(message_of<core::ConfigError>([] { device_from_name("abacus"); }),
+            "device: unknown device 'abacus', known: auto, cpu, cuda, cuda:NUMBER, MIG-NAME");
+  if (std::filesystem::exists("/proc/driver/nvidia/version")) GTEST_SKIP() << "there is a GPU";
+  EXPECT_EQ(device_from_name("auto"), torch::Device(torch::kCPU));
+  for (const char* name : {"cuda", "cuda:1", "MIG-1"}) {
     try {
       device_from_name(name);
       ADD_FAILURE() << name << " was taken";
@@ -118,8 +124,6 @@ TEST(Device, RefusesWhatIsNotBuiltIn) {
       EXPECT_NE(std::string(error.what()).find("Use device=cpu"), std::string::npos);
     }
   }
-  EXPECT_EQ(message_of<core::ConfigError>([] { device_from_name("abacus"); }),
-            "device: unknown device 'abacus', known: cpu");
 }
 
 TEST(Threads, AreSetAndReported) {

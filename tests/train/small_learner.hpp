@@ -52,10 +52,11 @@ struct Learned {
 inline Learned learned(int count, const optim::SupervisedConfig& config, const std::string& network,
                        const data::Examples& examples, std::int64_t epochs,
                        const std::string& exchange_name = "all_reduce",
-                       const comm::ExchangesConfig& exchanges = {}) {
+                       const comm::ExchangesConfig& exchanges = {},
+                       torch::Device device = torch::kCPU) {
   Learned found;
   on_ranks(count, [&](comm::Ranks& ranks) {
-    optim::Supervised learner(config, layers_of(network), examples, 1, torch::kCPU,
+    optim::Supervised learner(config, layers_of(network), examples, 1, device,
                               {ranks.rank(), ranks.size()});
     train::RankExchange exchange(ranks, learner, {.primary = exchange_name, .config = exchanges},
                                  1);
@@ -64,14 +65,14 @@ inline Learned learned(int count, const optim::SupervisedConfig& config, const s
     train::LoopConfig loop;
     loop.epochs = epochs;
     train::Loop(loop, learner, callbacks).run();
-    const std::span<float> numbers = learner.replica().running_statistics();
+    const torch::Tensor statistics = learner.replica().buffers().cpu().clone();
+    const std::span<const float> numbers(statistics.const_data_ptr<float>(),
+                                         static_cast<std::size_t>(statistics.numel()));
     std::uint64_t bits = 0;
     for (const float number : numbers) bits = bits * 31 + std::bit_cast<std::uint32_t>(number);
     const auto all = ranks.gather(bits);
     if (!ranks.is_first()) return;
-    found = {learner.replica().weights().clone(),
-             torch::tensor(at::ArrayRef<float>(numbers.data(), numbers.size())),
-             exchange.reports(1)[0].calls,
+    found = {learner.replica().weights().cpu().clone(), statistics, exchange.reports(1)[0].calls,
              std::count(all.begin(), all.end(), bits) == static_cast<std::ptrdiff_t>(all.size())};
   });
   return found;

@@ -28,9 +28,10 @@ inline void on_ranks(int count, const std::function<void(comm::Ranks&)>& body,
 /// One rank's training of the small problem, as the command line sets it up.
 struct SmallTraining {
   SmallTraining(comm::Ranks& ranks, const optim::GanConfig& config,
-                const train::ExchangeChoice& choice, train::LoopConfig loop_config = epochs(20))
+                const train::ExchangeChoice& choice, train::LoopConfig loop_config = epochs(20),
+                torch::Device device = torch::kCPU)
       : environment(small_environment()),
-        gan(config, environment, seed, torch::kCPU, {ranks.rank(), ranks.size()}),
+        gan(config, environment, seed, device, {ranks.rank(), ranks.size()}),
         exchange(ranks, gan, choice, seed),
         loop(loop_config, gan, callbacks(ranks)) {}
 
@@ -44,7 +45,7 @@ struct SmallTraining {
     if (ranks.size() > 1) made.exchange = exchange.hooks();
     return made;
   }
-  torch::Tensor weights() { return gan.generator().weights().detach().clone(); }
+  torch::Tensor weights() { return gan.generator().weights().detach().cpu().clone(); }
   void state(nn::StateList& list) {
     list.part("loop", loop);
     list.part("ranks", exchange);

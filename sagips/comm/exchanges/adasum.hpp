@@ -20,7 +20,7 @@ class Adasum final : public Exchange {
   Task gradients(ReplicaView replica, Step step) override;
   Task mix_weights(ReplicaView replica, Step step) override;
   Cost cost(std::size_t floats, Step step) const override;
-  Promise promise() const override { return {}; }
+  Promise promise() const override { return {.uses_weights = true}; }
   std::vector<int> partners(Step) const override { return group_.ranks(); }
   std::string description() const override;
   void state(StateList& list) override;

@@ -48,7 +48,8 @@ Promise Averaged::promise() const {
           .waits = true,
           .repeats = inner.repeats,
           .resumes = inner.resumes,
-          .rounds = inner.rounds};
+          .rounds = inner.rounds,
+          .uses_weights = true};
 }
 
 std::vector<int> Averaged::partners(Step step) const {

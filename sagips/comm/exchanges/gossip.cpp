@@ -24,7 +24,11 @@ Gossip::Gossip(const Config& config, const Site& site, std::vector<int> ranks)
 }
 
 Promise Gossip::promise() const {
-  return {.exact = false, .waits = !one_sided(), .repeats = !one_sided(), .resumes = !one_sided()};
+  return {.exact = false,
+          .waits = !one_sided(),
+          .repeats = !one_sided(),
+          .resumes = !one_sided(),
+          .uses_weights = true};
 }
 
 Task Gossip::gradients(ReplicaView, Step) { co_return; }

@@ -219,12 +219,12 @@ Cost Served::cost(std::size_t floats, Step step) const {
 }
 
 Promise Served::promise() const {
-  return {
-      .exact = false,
-      .waits = config_.waits(),
-      .repeats = config_.synchronous,
-      // a stop brings what is collected before its period is over
-      .resumes = config_.synchronous && (config_.every == 1 || !config_.rule.sends_gradients())};
+  return {.exact = false,
+          .waits = config_.waits(),
+          .repeats = config_.synchronous,
+          // a stop brings what is collected before its period is over
+          .resumes = config_.synchronous && (config_.every == 1 || !config_.rule.sends_gradients()),
+          .uses_weights = true};
 }
 
 std::vector<int> Served::partners(Step step) const {

@@ -17,6 +17,14 @@ class NoiseSource {
   virtual torch::Tensor uniform(std::int64_t first_sample, std::int64_t samples,
                                 std::int64_t events, std::int64_t dimension,
                                 torch::ScalarType type) const = 0;
+  /// Several dimensions at once, in float32, made on a GPU: bit for bit those above. Undefined: it cannot.
+  /// shape: [samples, dimensions, events]
+  virtual torch::Tensor uniform_on(const torch::Device&, std::int64_t /*first_sample*/,
+                                   std::int64_t /*samples*/, std::int64_t /*events*/,
+                                   std::int64_t /*first_dimension*/,
+                                   std::int64_t /*dimensions*/) const {
+    return {};
+  }
 };
 
 /// Counter-based pseudo-random numbers: independent of ranks, threads and tiles.
@@ -25,6 +33,9 @@ class PhiloxNoise final : public NoiseSource {
   explicit PhiloxNoise(core::RandomStream stream) : stream_(stream) {}
   torch::Tensor uniform(std::int64_t first_sample, std::int64_t samples, std::int64_t events,
                         std::int64_t dimension, torch::ScalarType type) const override;
+  torch::Tensor uniform_on(const torch::Device& device, std::int64_t first_sample,
+                           std::int64_t samples, std::int64_t events, std::int64_t first_dimension,
+                           std::int64_t dimensions) const override;
 
  private:
   core::RandomStream stream_;
@@ -41,7 +52,9 @@ class Noise {
         torch::Device device = torch::kCPU);
 
   torch::Tensor uniform();  ///< [samples, events] in (0, 1)
-  torch::Tensor normal();   ///< [samples, events], N(0, 1), through the inverse normal distribution
+  /// So many calls at once. shape: [samples, dimensions, events]
+  torch::Tensor uniform(std::int64_t dimensions);
+  torch::Tensor normal();  ///< [samples, events], N(0, 1), through the inverse normal distribution
 
   std::int64_t samples() const { return samples_; }
   std::int64_t events() const { return events_; }

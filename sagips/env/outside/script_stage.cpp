@@ -4,6 +4,8 @@
 #include <torch/script.h>
 
 #include <filesystem>
+#include <map>
+#include <mutex>
 #include <vector>
 
 #include "sagips/core/error.hpp"
@@ -28,9 +30,10 @@ struct Form {
   bool takes_noise;
 };
 
-torch::jit::Module load(const std::string& path) {
+torch::jit::Module load(const std::string& path, const torch::Device& device) {
   torch::jit::Module module = nn::load_script(path);
   module.eval();
+  module.to(device);
   // several threads would add to the gradients of the same weights
   for (torch::Tensor parameter : module.parameters()) parameter.set_requires_grad(false);
   return module;
@@ -84,15 +87,13 @@ std::int64_t noise_dimensions(const std::string& path, const torch::jit::Module&
 }  // namespace
 
 struct ScriptStage::Module {
-  explicit Module(const std::string& path)
-      : module(load(path)), train(find_forward(path)), infer(find_infer(path)) {
+  explicit Module(const std::string& path, const torch::Device& device = torch::kCPU)
+      : module(load(path, device)), train(find_forward(path)), infer(find_infer(path)) {
     dimensions = noise_dimensions(path, module, train.takes_noise || infer.takes_noise);
   }
 
   Events call(const Form& form, const std::string& name, Events before, Noise& noise) const {
     const torch::Tensor input = before.values;
-    if (!input.device().is_cpu())
-      throw core::ShapeError(name, "is a script, which runs on the CPU alone. Set device=cpu.");
     std::vector<torch::jit::IValue> arguments = {input};
     if (form.takes_noise) {
       std::vector<torch::Tensor> numbers;
@@ -142,16 +143,34 @@ struct ScriptStage::Module {
   std::int64_t dimensions = 0;
 };
 
+/// The module once a device that it was asked on.
+struct ScriptStage::Modules {
+  explicit Modules(const std::string& file) : path(file), on_cpu(file) {}
+
+  const Module& on(const torch::Device& device) {
+    if (device.is_cpu()) return on_cpu;
+    const std::lock_guard lock(mutex);
+    return elsewhere.try_emplace(device.index(), path, device).first->second;
+  }
+
+  std::string path;
+  Module on_cpu;
+  std::mutex mutex;
+  std::map<int, Module> elsewhere;
+};
+
 ScriptStage::ScriptStage(const std::string& path)
-    : module_(std::make_shared<const Module>(path)),
+    : modules_(std::make_shared<Modules>(path)),
       name_(std::filesystem::path(path).filename().string()) {}
 
 Events ScriptStage::operator()(Events input, Noise& noise) const {
-  return module_->call(module_->train, name_, std::move(input), noise);
+  const Module& module = modules_->on(input.values.device());
+  return module.call(module.train, name_, std::move(input), noise);
 }
 
 Events ScriptStage::infer(Events input, Noise& noise) const {
-  return module_->call(module_->infer, name_, std::move(input), noise);
+  const Module& module = modules_->on(input.values.device());
+  return module.call(module.infer, name_, std::move(input), noise);
 }
 
 }  // namespace sagips::env

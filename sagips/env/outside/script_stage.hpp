@@ -33,7 +33,8 @@ class ScriptStage {
 
  private:
   struct Module;
-  std::shared_ptr<const Module> module_;
+  struct Modules;
+  std::shared_ptr<Modules> modules_;
   std::string name_;  ///< the file's, without folders
 };
 

@@ -5,10 +5,13 @@
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/nn/device_library.hpp"
 
 namespace sagips::env {
 
 namespace {
+
+constexpr std::int64_t most_points_on_device = 4096;  // see sagips_cuda_grid
 
 // Ascending survival function: entry k belongs to point n - 1 - k. shape: [samples, observables,
 // points]
@@ -51,11 +54,49 @@ struct FusedPositions : torch::autograd::Function<FusedPositions> {
   struct Kept : torch::CustomClassHolder {
     Grid grid;
     kernels::InverseCdfShape shape;
-    kernels::InverseCdfTrace trace;
+    kernels::InverseCdfTrace trace;                     ///< of the CPU
+    torch::Tensor cells, event_shares, slopes, masses;  ///< of a GPU, see sagips_cuda_trace
   };
 
   static kernels::InverseCdfGrid as_kernel(const Grid& grid) {
     return {grid.last(), grid.step(), grid.points, grid.rule};
+  }
+  static sagips_cuda_grid on_gpu(const Grid& grid) {
+    return {grid.last(), grid.step(), grid.points, grid.rule == CellRule::trapezoid ? 1 : 0};
+  }
+  static sagips_cuda_draws on_gpu(const kernels::InverseCdfShape& shape) {
+    return {shape.samples, shape.observables, shape.events};
+  }
+  static sagips_cuda_trace on_gpu(const Kept& kept) {
+    if (!kept.cells.defined()) return {};
+    return {kept.cells.data_ptr<std::int32_t>(), kept.event_shares.data_ptr<float>(),
+            kept.slopes.data_ptr<float>(), kept.masses.data_ptr<double>()};
+  }
+
+  static void draw(Kept& kept, const torch::Tensor& table, const torch::Tensor& u,
+                   torch::Tensor& values, bool keep) {
+    if (table.is_cpu())
+      return kernels::draw_positions(as_kernel(kept.grid), kept.shape, numbers(table), numbers(u),
+                                     writable_numbers(values), keep ? &kept.trace : nullptr);
+    if (keep) {
+      kept.cells = torch::empty_like(u, torch::kInt32);
+      kept.event_shares = torch::empty_like(u);
+      kept.slopes = torch::empty_like(u);
+      kept.masses =
+          torch::empty({table.size(0), table.size(1)}, table.options().dtype(torch::kFloat64));
+    }
+    nn::on_device(table.device(), &nn::DeviceLibrary::draw_positions, on_gpu(kept.grid),
+                  on_gpu(kept.shape), table.data_ptr<float>(), u.data_ptr<float>(),
+                  values.data_ptr<float>(), on_gpu(kept));
+  }
+  static void pull_back(const Kept& kept, const torch::Tensor& u, const torch::Tensor& gradient,
+                        torch::Tensor& found) {
+    if (u.is_cpu())
+      return kernels::pull_back_positions(as_kernel(kept.grid), kept.shape, kept.trace, numbers(u),
+                                          numbers(gradient), writable_numbers(found));
+    nn::on_device(u.device(), &nn::DeviceLibrary::pull_back_positions, on_gpu(kept.grid),
+                  on_gpu(kept.shape), on_gpu(kept), u.data_ptr<float>(), gradient.data_ptr<float>(),
+                  found.data_ptr<float>());
   }
 
   static torch::Tensor forward(torch::autograd::AutogradContext* context,
@@ -66,8 +107,7 @@ struct FusedPositions : torch::autograd::Function<FusedPositions> {
     kept->grid = grid;
     kept->shape = {table.size(0), table.size(1), u.size(2)};
     torch::Tensor values = torch::empty({table.size(0), u.size(2), table.size(1)}, table.options());
-    kernels::draw_positions(as_kernel(grid), kept->shape, numbers(table), numbers(u),
-                            writable_numbers(values), keep ? &kept->trace : nullptr);
+    draw(*kept, table, u, values, keep);
     if (keep) {
       context->save_for_backward({table, u});
       context->saved_data["kept"] = c10::IValue::make_capsule(kept);
@@ -85,10 +125,8 @@ struct FusedPositions : torch::autograd::Function<FusedPositions> {
       const torch::Tensor again = positions(kept->grid, saved[0], saved[1]);
       found = torch::autograd::grad({again}, {saved[0]}, {gradients[0]}, true, true)[0];
     } else {
-      const torch::Tensor gradient = gradients[0].contiguous();
       found = torch::empty_like(saved[0]);
-      kernels::pull_back_positions(as_kernel(kept->grid), kept->shape, kept->trace,
-                                   numbers(saved[1]), numbers(gradient), writable_numbers(found));
+      pull_back(*kept, saved[1], gradients[0].contiguous(), found);
     }
     return {found, torch::Tensor(), torch::Tensor(), torch::Tensor()};
   }
@@ -104,13 +142,13 @@ Events InverseCdf::operator()(Events densities, Noise& noise) const {
         name(), core::text("gets shape ", table.sizes(), ", expected [samples, ", "observables, ",
                            grid.points, "]. Tabulate the densities on the sampler's grid."));
   const std::int64_t observables = table.size(1);
-  std::vector<torch::Tensor> draws;
-  for (std::int64_t k = 0; k < observables; ++k) draws.push_back(noise.uniform());
-  const torch::Tensor u =
-      torch::stack(draws, 1) * config_.coverage;  // [samples, observables, events]
+  // shape: [samples, observables, events]
+  const torch::Tensor u = noise.uniform(observables) * config_.coverage;
 
-  const bool fused = config_.fused && table.is_cpu() && table.scalar_type() == torch::kFloat32 &&
-                     u.scalar_type() == torch::kFloat32;
+  const bool fused = config_.fused && table.scalar_type() == torch::kFloat32 &&
+                     u.scalar_type() == torch::kFloat32 &&
+                     (table.is_cpu() || (nn::device_library(table.device()) != nullptr &&
+                                         grid.points <= most_points_on_device));
   const bool keep = table.requires_grad() && torch::GradMode::is_enabled();
   const torch::Tensor values =
       fused ? FusedPositions::apply(table, u.contiguous(), grid, keep) : positions(grid, table, u);

@@ -5,6 +5,7 @@
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/nn/device_library.hpp"
 #include "sagips/nn/kernel_function.hpp"
 #include "sagips/nn/layers/layers.hpp"
 #include "sagips/nn/layers/norm_over_ranks.hpp"
@@ -298,6 +299,7 @@ torch::Tensor kept_of(const torch::Tensor& numbers, const torch::Tensor& kept, d
 
 torch::Tensor kept_of(const torch::Tensor& numbers, const torch::Tensor& kept, double share,
                       bool in_place) {
+  if (!numbers.is_cpu()) return numbers * kept / share;
   return numbers.scalar_type() == torch::kFloat64 ? kept_of<double>(numbers, kept, share, in_place)
                                                   : kept_of<float>(numbers, kept, share, in_place);
 }
@@ -326,6 +328,13 @@ struct LeavingOut : torch::autograd::Function<LeavingOut> {
 torch::Tensor left_out(const torch::Tensor& input, double probability, const Evaluation& evaluation,
                        std::uint32_t dimension) {
   const std::int64_t rows = input.size(0), each = rows > 0 ? input.numel() / rows : 0;
+  if (device_library(input.device()) != nullptr) {
+    torch::Tensor uniform = torch::empty(input.sizes(), input.options().dtype(torch::kFloat32));
+    on_device(input.device(), &DeviceLibrary::uniform, stream_name(*evaluation.training),
+              static_cast<std::uint32_t>(evaluation.first_sample), rows, dimension, std::int64_t{1},
+              each, 1.0F, uniform.data_ptr<float>());
+    return LeavingOut::apply(input, uniform >= probability, 1 - probability);
+  }
   torch::Tensor kept = torch::empty(input.sizes(), torch::kBool);
   bool* const keep = kept.mutable_data_ptr<bool>();
   share_pieces(rows, 1, [&](std::int64_t row, std::int64_t end) {
@@ -337,7 +346,7 @@ torch::Tensor left_out(const torch::Tensor& input, double probability, const Eva
                      [&](float number) { return number >= probability; });
     }
   });
-  return LeavingOut::apply(input, kept, 1 - probability);
+  return LeavingOut::apply(input, kept.to(input.device()), 1 - probability);
 }
 
 std::shared_ptr<Layer> dense_layer(std::int64_t outputs, const Activation& activation) {

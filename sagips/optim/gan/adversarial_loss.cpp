@@ -101,16 +101,18 @@ void linear_of_many(std::span<const float> logits, double label, std::span<float
 LossTerm fixed(const LossTerm& term, double label) {
   return {[term, label](const torch::Tensor& logits, double) { return term.value(logits, label); },
           [term, label](std::span<const float> logits, double, std::span<float> values,
-                        std::span<float> slopes) { term.many(logits, label, values, slopes); }};
+                        std::span<float> slopes) { term.many(logits, label, values, slopes); },
+          term.known, label};
 }
 
 }  // namespace
 
 core::Registry<AdversarialLoss> adversarial_losses() {
   using Labels = AdversarialLoss::Labels;
-  const LossTerm squares{least_squares, least_squares_of_many};
-  const LossTerm entropy{cross_entropy, cross_entropy_of_many};
-  const LossTerm line{linear, linear_of_many}, corner{hinge, hinge_of_many};
+  using Known = nn::KnownLoss::Kind;
+  const LossTerm squares{least_squares, least_squares_of_many, Known::least_squares};
+  const LossTerm entropy{cross_entropy, cross_entropy_of_many, Known::cross_entropy};
+  const LossTerm line{linear, linear_of_many, Known::linear}, corner{hinge, hinge_of_many};
   const LossTerm raises = fixed(line, 1), lowers = fixed(line, 0);
 
   core::Registry<AdversarialLoss> losses("objective.loss");

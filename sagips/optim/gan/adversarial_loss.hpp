@@ -1,9 +1,11 @@
 #pragma once
 #include <functional>
+#include <optional>
 #include <span>
 
 #include "sagips/core/registry.hpp"
 #include "sagips/data/torch.hpp"
+#include "sagips/nn/fused_mlp.hpp"
 
 namespace sagips::optim {
 
@@ -18,6 +20,9 @@ struct LossTerm {
   std::function<void(std::span<const float> logits, double label, std::span<float> values,
                      std::span<float> slopes)>
       many;
+  /// The same as passes on a GPU know it; label: empty where it is the one that is given.
+  nn::KnownLoss::Kind known = nn::KnownLoss::Kind::none;
+  std::optional<double> label{};
 };
 
 /// The game that the two networks play.

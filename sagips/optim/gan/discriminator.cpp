@@ -138,11 +138,19 @@ Discriminator::Losses Discriminator::learn(const DiscriminatorInput& input, nn::
     shares = objective_.event_shares(input.events);
     if (shares.defined()) shares = shares.contiguous();
   }
-  Losses losses = fused_ ? learn_fused(input, shares, leaves, scores) : learn_plain(input, leaves);
+  const bool by_rows = fused_ && fused_->is_on_cpu();
+  const auto is_known = [this](Side side) {
+    return objective_.known(side).kind != nn::KnownLoss::Kind::none;
+  };
+  const bool is_known_loss = fused_ && !objective_.compares_pairs() && !shares.defined() &&
+                             is_known(Side::real) && is_known(Side::synthetic);
+  Losses losses = by_rows         ? learn_fused(input, shares, leaves, scores)
+                  : is_known_loss ? learn_known(input, leaves)
+                                  : learn_plain(input, leaves);
   losses.real = losses.real * (input.share / objective_.equilibrium(Side::real));
   losses.synthetic = losses.synthetic * (input.share / objective_.equilibrium(Side::synthetic));
   losses.penalty = torch::zeros_like(losses.real);
-  if (!fused_ && scores) *scores = score(input);
+  if (!by_rows && scores) *scores = score(input);
   if (input.penalty_factor > 0) {
     const torch::Tensor synthetic = input.synthetic.detach().flatten(0, -2);
     losses.penalty =
@@ -157,7 +165,11 @@ Discriminator::Losses Discriminator::learn(const DiscriminatorInput& input, nn::
 
 Discriminator::Losses Discriminator::learn_plain(const DiscriminatorInput& input,
                                                  nn::Leaves& leaves) const {
-  const auto judge = [&](const torch::Tensor& events) { return judged(leaves, events); };
+  const auto judge = [&](const torch::Tensor& events) {
+    return fused_ ? (*fused_)(events.reshape({-1, events.size(-1)}), leaves)
+                        .view(events.sizes().slice(0, static_cast<std::size_t>(events.dim() - 1)))
+                  : judged(leaves, events);
+  };
   const env::Events constant = input.events.detached();
   const torch::Tensor real = judge(input.real), synthetic = judge(input.synthetic.detach());
   if (objective_.compares_pairs()) {
@@ -169,6 +181,22 @@ Discriminator::Losses Discriminator::learn_plain(const DiscriminatorInput& input
   const torch::Tensor loss_synthetic = objective_.synthetic(synthetic, constant);
   ((loss_real + loss_synthetic) * input.share).backward({}, {}, false, leaves.tensors);
   return {told(loss_real), told(loss_synthetic), {}};
+}
+
+// Each event's slope is its own, so that passes which know the loss need none of it.
+Discriminator::Losses Discriminator::learn_known(const DiscriminatorInput& input,
+                                                 nn::Leaves& leaves) const {
+  torch::NoGradGuard no_grad;
+  const auto learn = [&](Side side, const torch::Tensor& events) {
+    nn::KnownLoss loss = objective_.known(side);
+    loss.factor =
+        input.share * static_cast<double>(events.size(-1)) / static_cast<double>(events.numel());
+    return fused_->learn(events, loss, leaves);
+  };
+  return {
+      told(objective_.real(learn(Side::real, input.real))),
+      told(objective_.synthetic(learn(Side::synthetic, input.synthetic), input.events.detached())),
+      {}};
 }
 
 // A pair's slopes need both its logits, so measured events are evaluated once more, beforehand.

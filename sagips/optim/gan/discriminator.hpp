@@ -91,6 +91,7 @@ class Discriminator {
   Losses learn_plain(const DiscriminatorInput& input, nn::Leaves& leaves) const;
   Losses learn_fused(const DiscriminatorInput& input, const torch::Tensor& shares,
                      nn::Leaves& leaves, torch::Tensor* scores) const;
+  Losses learn_known(const DiscriminatorInput& input, nn::Leaves& leaves) const;
   torch::Tensor logits(const torch::Tensor& input) const;
   torch::Tensor judged(const nn::Leaves& leaves, const torch::Tensor& input) const;
 

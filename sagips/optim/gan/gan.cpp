@@ -1,7 +1,10 @@
 #include "sagips/optim/gan/gan.hpp"
 
+#include <algorithm>
+
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/nn/device_library.hpp"
 #include "sagips/optim/gan/sobol_noises.hpp"
 
 namespace sagips::optim {
@@ -40,7 +43,10 @@ Gan::Gan(const GanConfig& config, const env::Environment& environment, std::uint
   check();
   for (const env::Channel& channel : environment.channels) {
     require_gradient(channel);
-    data::draw_events(channel.training, 1, core::RandomStream(seed, "weights"), 0);  // refuses some
+    const std::int64_t last = (first_sample_ + samples_) * config.batch.events - 1;
+    data::draw_events(channel.training, 1, core::RandomStream(seed, "weights"),
+                      last);  // refuses some
+    measured_.push_back(env::Constant::as_given(channel.training.values));
   }
   steps_.push_back({"generator", &generator_.replica(), generator_rule_.get()});
   steps_.back().keys = {"exchange", "generator.shared", "optimizer.generator"};
@@ -112,6 +118,30 @@ GanBatch Gan::batch(std::uint32_t step) const {
   return batch;
 }
 
+// What depends on how much of the run is over, or is drawn on the CPU, would stay as it is in a graph.
+bool Gan::repeats_on_gpu() const {
+  const GradientPenaltyConfig& penalty = config_.discriminator.gradient_penalty;
+  return nn::device_library(device_) != nullptr && config_.discriminator.instance_noise == 0 &&
+         (!is_penalised() || penalty.every == 1) &&
+         config_.batch.noise == BatchConfig::Noise::pseudo_random &&
+         std::none_of(
+             environment_.channels.begin(), environment_.channels.end(),
+             [](const env::Channel& channel) { return channel.training.weights.has_value(); });
+}
+
+void Gan::redraw(Batch& drawn, std::uint32_t step) const {
+  const auto take = [](GanBatch& batch, const GanBatch& fresh) {
+    batch.step = fresh.step;
+    batch.noise.copy_(fresh.noise);
+    for (std::size_t k = 0; k < fresh.channels.size(); ++k)
+      batch.channels[k].real.copy_(fresh.channels[k].real);
+  };
+  auto& batch = static_cast<GanBatch&>(drawn);
+  const GanBatch fresh = this->batch(step);
+  take(batch, fresh);
+  for (std::size_t i = 0; i < fresh.further.size(); ++i) take(batch.further[i], fresh.further[i]);
+}
+
 // Each step's events and noise have names of their own, so they do not depend on how many there are.
 GanBatch Gan::batch(std::uint32_t step, std::int64_t further) const {
   const std::string words = words_for(further);
@@ -121,15 +151,30 @@ GanBatch Gan::batch(std::uint32_t step, std::int64_t further) const {
   batch.events = config_.batch.events;
   batch.noise = generator_.noise(core::RandomStream(seed_, "generator noise" + words, step),
                                  batch.samples, first_sample_);
-  for (const env::Channel& channel : environment_.channels)
+  for (std::size_t k = 0; k < environment_.channels.size(); ++k)
     batch.channels.push_back(
-        {data::draw_events(
-             channel.training, batch.samples * batch.events,
-             core::RandomStream(seed_, "measured events " + channel.name + words, step),
-             first_sample_ * batch.events)
-             .to(device_),
+        {measured_events(
+             k, batch.samples * batch.events,
+             core::RandomStream(seed_, "measured events " + environment_.channels[k].name + words,
+                                step),
+             first_sample_ * batch.events),
          {}});
   return batch;
+}
+
+// On a GPU the same events are drawn there, if they are alike: weights want sums in float64.
+torch::Tensor Gan::measured_events(std::size_t channel, std::int64_t count,
+                                   const core::RandomStream& stream, std::int64_t first) const {
+  const data::Dataset& events = environment_.channels[channel].training;
+  if (nn::device_library(device_) == nullptr || events.weights ||
+      events.values.scalar_type() != torch::kFloat32)
+    return data::draw_events(events, count, stream, first).to(device_);
+  const torch::Tensor table = measured_[channel].on(device_);
+  torch::Tensor drawn = torch::empty({count, table.size(1)}, table.options());
+  nn::on_device(device_, &nn::DeviceLibrary::draw_rows, nn::stream_name(stream), 0U,
+                std::int64_t{1}, 0U, static_cast<std::uint32_t>(first), count,
+                table.data_ptr<float>(), table.size(0), table.size(1), drawn.data_ptr<float>());
+  return drawn;
 }
 
 std::vector<Action> Gan::schedule() const {
@@ -168,7 +213,7 @@ torch::Tensor Gan::predict(std::int64_t rows) {
 }
 
 torch::Tensor Gan::predicting_weights() {
-  return average_ ? average_->weights() : generator_.replica().weights();
+  return (average_ ? average_->weights() : generator_.replica().weights()).cpu();
 }
 
 std::string Gan::suffix(std::size_t channel) const { return environment_.suffix(channel); }

@@ -6,6 +6,7 @@
 
 #include "sagips/core/config/config.hpp"
 #include "sagips/core/tracer.hpp"
+#include "sagips/env/constant.hpp"
 #include "sagips/env/environment.hpp"
 #include "sagips/nn/fused_mlp.hpp"
 #include "sagips/nn/replica.hpp"
@@ -86,6 +87,8 @@ class Gan final : public Optimizer {
   std::unique_ptr<Batch> draw(std::uint32_t step) const override {
     return std::make_unique<GanBatch>(batch(step));
   }
+  bool repeats_on_gpu() const override;
+  void redraw(Batch& batch, std::uint32_t step) const override;
   /// What `draw` draws.
   GanBatch batch(std::uint32_t step) const;
   std::vector<UpdateStep>& steps() override { return steps_; }
@@ -99,7 +102,7 @@ class Gan final : public Optimizer {
 
   nn::Replica& generator() { return generator_.replica(); }
   nn::Replica& discriminator(std::size_t channel) { return discriminators_[channel]->replica(); }
-  /// The generator's weights that predict: their running mean where there is one. shape: [size]
+  /// The generator's weights that predict, on the CPU: their running mean where there is one. shape: [size]
   torch::Tensor predicting_weights();
   std::size_t channels() const { return discriminators_.size(); }
   /// See Discriminator.
@@ -128,6 +131,8 @@ class Gan final : public Optimizer {
   void check_slope(const AdversarialObjective& objective) const;
   GanBatch batch(std::uint32_t step, std::int64_t further) const;
   std::string suffix(std::size_t channel) const;
+  torch::Tensor measured_events(std::size_t channel, std::int64_t count,
+                                const core::RandomStream& stream, std::int64_t first) const;
   void prepare_generator(GanBatch& batch, std::int64_t tiles);
   env::Events synthesise(const std::string& step, std::size_t channel, const GanBatch& batch,
                          const Tile& tile, const torch::Tensor& parameters) const;
@@ -163,6 +168,7 @@ class Gan final : public Optimizer {
   std::vector<std::unique_ptr<Discriminator>> discriminators_;
   std::vector<UpdateStep> steps_;
   std::vector<Pass> passes_;
+  std::vector<env::Constant> measured_;  ///< events of the channels
   NoiseMaker make_noise_;
   core::Tracer* tracer_ = nullptr;
 };

@@ -51,8 +51,9 @@ Generator::Generator(const GeneratorConfig& config, const nn::DenseConfig& dense
 torch::Tensor Generator::noise(const core::RandomStream& stream, std::int64_t rows,
                                std::int64_t first) const {
   // a row's numbers are its "events": they do not depend on how many rows are asked for
-  env::Noise source(std::make_shared<env::PhiloxNoise>(stream), rows, noise_dimensions_, first);
-  return source.normal().to(device_);
+  env::Noise source(std::make_shared<env::PhiloxNoise>(stream), rows, noise_dimensions_, first,
+                    torch::kFloat32, device_);
+  return source.normal();
 }
 
 torch::Tensor Generator::logits(const nn::Leaves& leaves, const torch::Tensor& noise) const {

@@ -136,6 +136,11 @@ void AdversarialObjective::evaluate(Side side, std::span<const float> logits,
     for (float& slope : slopes) slope = -slope;
 }
 
+nn::KnownLoss AdversarialObjective::known(Side side) const {
+  const LossTerm& term = loss_.term(side);
+  return {term.known, term.label.value_or(label(side))};
+}
+
 torch::Tensor AdversarialObjective::generator(const torch::Tensor& logits,
                                               const env::Events& events) const {
   const torch::Tensor loss = losses(Side::generator, logits);

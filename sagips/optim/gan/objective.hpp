@@ -63,6 +63,8 @@ class AdversarialObjective {
   /// partners: logits of the other events of the pairs, where the loss compares these
   void evaluate(Side side, std::span<const float> logits, std::span<const float> partners,
                 std::span<float> values, std::span<float> slopes) const;
+  /// A side's loss of single events as passes on a GPU know it; of kind none: they do not.
+  nn::KnownLoss known(Side side) const;
   /// Generator's adversarial loss.
   /// logits: of synthetic events, minus those of their partners where the loss compares pairs
   /// shape: logits [samples, events] -> []

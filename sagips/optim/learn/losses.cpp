@@ -5,6 +5,7 @@
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/env/constant.hpp"
 #include "sagips/nn/python_function.hpp"
 
 namespace sagips::optim {
@@ -190,12 +191,17 @@ Loss loss_of(const std::string& name, const LossOptions& options, const data::Ro
                                        at::Reduction::None, /*ignore_index=*/-100, smoothing);
     };
   if (!rows.targets.mean.defined()) return loss;
-  loss.rows = [plain = loss.rows, standard = rows.targets](const torch::Tensor& values,
-                                                           const torch::Tensor& targets) {
-    return plain(values, standard.apply(targets));
+  const auto standard =
+      [mean = env::Constant::as_given(rows.targets.mean),
+       deviation = env::Constant::as_given(rows.targets.deviation)](const torch::Device& device) {
+        return data::Standard{mean.on(device), deviation.on(device)};
+      };
+  loss.rows = [plain = loss.rows, standard](const torch::Tensor& values,
+                                            const torch::Tensor& targets) {
+    return plain(values, standard(targets.device()).apply(targets));
   };
-  loss.meaning = [standard = rows.targets](const torch::Tensor& values) {
-    return standard.undo(values);
+  loss.meaning = [standard](const torch::Tensor& values) {
+    return standard(values.device()).undo(values);
   };
   return loss;
 }

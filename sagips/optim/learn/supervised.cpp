@@ -250,7 +250,8 @@ void Supervised::add_steps() {
   };
   pass.gradients = [this](Batch& batch, const Tile& tile, std::span<nn::Leaves* const> leaves) {
     const auto& rows = static_cast<const RowBatch&>(batch);
-    return fused_ ? fused_gradients(rows, tile, *leaves[0]) : gradients(rows, tile, leaves);
+    return fused_ && fused_->is_on_cpu() ? fused_gradients(rows, tile, *leaves[0])
+                                         : gradients(rows, tile, leaves);
   };
   passes_.push_back(std::move(pass));
 }
@@ -329,9 +330,11 @@ torch::Tensor Supervised::gradients(const RowBatch& batch, const Tile& tile,
   for (std::size_t i = 0; i < networks_.size(); ++i) {
     const NetworkPart& part = networks_[i].part;
     const core::RandomStream random(seed_, "dropout of the " + part.name, batch.step);
-    values = (*part.network)(
-        *leaves[i], values,
-        {.training = &random, .first_sample = batch.first + tile.first, .add_up = batch.add_up});
+    values = fused_ ? (*fused_)(values.flatten(1), *leaves[i])
+                    : (*part.network)(*leaves[i], values,
+                                      {.training = &random,
+                                       .first_sample = batch.first + tile.first,
+                                       .add_up = batch.add_up});
     weights.insert(weights.end(), leaves[i]->tensors.begin(), leaves[i]->tensors.end());
   }
   const torch::Tensor loss = this->loss(batch, tile, values);

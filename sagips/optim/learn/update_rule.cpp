@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstring>
 #include <limits>
 #include <numbers>
 #include <utility>
 
 #include "sagips/core/config/effects.hpp"
 #include "sagips/core/error.hpp"
+#include "sagips/nn/device_library.hpp"
 
 namespace sagips::optim {
 
@@ -115,12 +118,19 @@ class Adam final : public UpdateRule {
   Adam(const torch::Tensor& weights, const torch::Tensor& gradients, const UpdateConfig& config)
       : UpdateRule(weights, gradients, config) {
     if (config_.optimistic) direction_ = zeros();
+    if (!config_.optimistic && config_.rule == UpdateConfig::Rule::adam) use_gpu();
   }
 
  private:
   // LibTorch's form makes one sweep over the weights.
   void move(const torch::Tensor& gradient, double rate) override {
     if (config_.optimistic) return move_optimistically(gradient, rate);
+    if (is_on_gpu())
+      return nn::on_device(weights_.device(), &nn::DeviceLibrary::adam, weights_.data_ptr<float>(),
+                           gradient.data_ptr<float>(), mean_.data_ptr<float>(),
+                           square_.data_ptr<float>(), weights_.numel(), config_.beta1,
+                           config_.beta2, config_.epsilon,
+                           static_cast<sagips_cuda_update*>(counts_on_gpu()));
     const torch::Tensor steps = torch::full(
         {}, static_cast<double>(steps_), torch::dtype(torch::kFloat32).device(weights_.device()));
     at::_fused_adam_({weights_}, {gradient}, {mean_}, {square_}, {}, {steps}, rate, config_.beta1,
@@ -152,10 +162,18 @@ class Adam final : public UpdateRule {
 
 class Rmsprop final : public UpdateRule {
  public:
-  using UpdateRule::UpdateRule;
+  Rmsprop(const torch::Tensor& weights, const torch::Tensor& gradients, const UpdateConfig& config)
+      : UpdateRule(weights, gradients, config) {
+    if (config_.momentum == 0) use_gpu();
+  }
 
  private:
   void move(const torch::Tensor& gradient, double rate) override {
+    if (is_on_gpu())
+      return nn::on_device(weights_.device(), &nn::DeviceLibrary::rmsprop,
+                           weights_.data_ptr<float>(), gradient.data_ptr<float>(),
+                           square_.data_ptr<float>(), weights_.numel(), config_.decay,
+                           config_.epsilon, static_cast<sagips_cuda_update*>(counts_on_gpu()));
     square_.mul_(config_.decay).addcmul_(gradient, gradient, 1 - config_.decay);
     const torch::Tensor scale = square_.sqrt().add_(config_.epsilon);
     if (config_.momentum == 0) {
@@ -257,10 +275,52 @@ torch::Tensor UpdateRule::gradient() const {
   return is_decoupled || config_.weight_decay == 0 ? own : own.add(weights_, config_.weight_decay);
 }
 
-void UpdateRule::step(double progress) {
+void UpdateRule::use_gpu() {
+  if (nn::device_library(weights_.device()) == nullptr) return;
+  on_gpu_ = std::make_unique<OnGpu>();
+  share_flag(torch::zeros({1}, torch::dtype(torch::kInt32).device(weights_.device())));
+}
+
+void UpdateRule::share_flag(const torch::Tensor& flag) {
+  const sagips_cuda_update counts{static_cast<float>(on_gpu_->rate),
+                                  static_cast<std::uint32_t>(steps_),
+                                  static_cast<std::uint32_t*>(flag.data_ptr())};
+  torch::Tensor bytes = torch::empty({sizeof(counts)}, torch::kUInt8);
+  std::memcpy(bytes.data_ptr(), &counts, sizeof(counts));
+  on_gpu_->flag = flag;
+  if (on_gpu_->counts.defined())
+    on_gpu_->counts.copy_(bytes);  // graphs know where they are
+  else
+    on_gpu_->counts = bytes.to(weights_.device());
+}
+
+void* UpdateRule::counts_on_gpu() const { return on_gpu_->counts.data_ptr(); }
+
+std::int64_t UpdateRule::lost_steps() const {
+  sagips_cuda_update counts{};
+  const torch::Tensor bytes = on_gpu_->counts.cpu();
+  std::memcpy(&counts, bytes.const_data_ptr(), sizeof(counts));
+  return steps_ - counts.steps;
+}
+
+void UpdateRule::tell_gpu() {
+  const auto rate = static_cast<float>(last_rate_);
+  if (rate == on_gpu_->rate) return;
+  on_gpu_->rate = rate;
+  on_gpu_->counts.narrow(0, offsetof(sagips_cuda_update, rate), sizeof(rate))
+      .view(torch::kFloat32)
+      .fill_(rate);
+}
+
+void UpdateRule::begin_step(double progress) {
   torch::NoGradGuard no_grad;
   ++steps_;
   last_rate_ = rate(progress);
+  if (on_gpu_) tell_gpu();
+}
+
+void UpdateRule::finish_step() {
+  torch::NoGradGuard no_grad;
   const torch::Tensor own = gradient();
   if (config_.rule == UpdateConfig::Rule::adamw)
     weights_.mul_(1 - last_rate_ * config_.weight_decay);
@@ -285,6 +345,7 @@ void UpdateRule::observe(double metric) {
 
 void UpdateRule::state(nn::StateList& list) {
   list.field("steps", steps_);
+  if (on_gpu_ && !list.gives()) share_flag(on_gpu_->flag.zero_());  // counts go on from there
   own_state(list);
   if (!config_.waits_for_plateau()) return;
   list.field("plateau_factor", plateau_factor_);

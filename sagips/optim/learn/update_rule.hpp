@@ -65,7 +65,14 @@ class UpdateRule {
   UpdateRule& operator=(const UpdateRule&) = delete;
 
   /// One update from the replica's gradients. progress: share of the run that is over, 0 to 1.
-  void step(double progress);
+  void step(double progress) {
+    begin_step(progress);
+    finish_step();
+  }
+  /// The two halves of a step: what counts it and finds its rate, on the CPU, and what moves the weights, which may
+  /// be in a graph where `looks_at_gradients` holds.
+  void begin_step(double progress);
+  void finish_step();
   /// The same by these gradients, from now on. shape: of the weights
   void step_by(torch::Tensor gradients, double progress);
   /// Tells a schedule that waits for a plateau the metric of an evaluation; smaller is better.
@@ -73,6 +80,14 @@ class UpdateRule {
   void state(nn::StateList& list);
   /// Whether a field of the state belongs to a schedule that waits for a plateau.
   static bool is_of_schedule(const std::string& field);
+  /// Whether a gradient that is not finite leaves the weights alone by itself, so that nobody has to look at it
+  /// before: our own passes on a GPU do, of Adam and plain RMSprop.
+  bool looks_at_gradients() const { return on_gpu_ != nullptr; }
+  /// Where such a gradient becomes known: 1 from then on, and no rule that shares the flag moves weights any more.
+  /// shape: int32 [1], on the GPU
+  void share_flag(const torch::Tensor& flag);
+  /// Steps that have left the weights alone. Waits for the GPU.
+  std::int64_t lost_steps() const;
   const UpdateConfig& config() const { return config_; }
   double last_rate() const { return last_rate_; }  ///< of the last update; 0 before the first
 
@@ -82,15 +97,26 @@ class UpdateRule {
   virtual void move(const torch::Tensor& gradient, double rate) = 0;
   virtual void own_state(nn::StateList& list) = 0;
   torch::Tensor zeros() const { return torch::zeros_like(weights_); }
+  /// Makes `on_gpu` the way of a rule whose passes there are; called by its constructor.
+  void use_gpu();
+  bool is_on_gpu() const { return on_gpu_ != nullptr; }
+  void* counts_on_gpu() const;  ///< a sagips_cuda_update
 
   const UpdateConfig config_;
   torch::Tensor weights_, gradients_;  ///< flat arrays of others
   std::int64_t steps_ = 0;
 
  private:
+  /// What the passes on a GPU read and count there.
+  struct OnGpu {
+    torch::Tensor counts, flag;  ///< a sagips_cuda_update; what it points to
+    float rate = 0;              ///< that is there
+  };
   double rate(double progress) const;
   torch::Tensor gradient() const;
+  void tell_gpu();
 
+  std::unique_ptr<OnGpu> on_gpu_;  ///< null: LibTorch's operations move the weights
   double last_rate_ = 0;
   double plateau_factor_ = 1, best_;
   std::int64_t since_best_ = 0;  ///< evaluations

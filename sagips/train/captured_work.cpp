@@ -1,0 +1,73 @@
+#include "sagips/train/captured_work.hpp"
+
+#include <c10/core/impl/DeviceGuardImplInterface.h>
+
+#include "sagips/core/error.hpp"
+#include "sagips/core/text.hpp"
+#include "sagips/nn/device_library.hpp"
+#include "sagips/nn/script.hpp"
+
+namespace sagips::train {
+
+namespace {
+
+constexpr int runs_before = 2;  // LibTorch's libraries choose and take memory in the first ones
+
+const c10::impl::DeviceGuardImplInterface& guard_of(const torch::Device& device) {
+  return *c10::impl::getDeviceGuardImpl(device.type());
+}
+
+}  // namespace
+
+CapturedWork::CapturedWork(torch::Device device)
+    : device_(device),
+      outer_(guard_of(device).exchangeStream(guard_of(device).getStreamFromGlobalPool(device))),
+      counter_(torch::zeros({1}, torch::dtype(torch::kInt32).device(device))) {
+  guard_of(device).synchronizeDevice(device.index());  // what was begun on the other stream
+}
+
+CapturedWork::~CapturedWork() {
+  const nn::DeviceLibrary& library = *nn::device_library(device_);
+  guard_of(device_).synchronizeDevice(device_.index());
+  for (auto& [key, piece] : pieces_)
+    if (piece.graph != nullptr) library.graph_free(piece.graph);
+  guard_of(device_).exchangeStream(outer_);
+}
+
+void CapturedWork::begin_step(std::uint32_t step) {
+  step_ = step;
+  counter_.fill_(static_cast<std::int64_t>(step));
+}
+
+void CapturedWork::run(std::size_t key, const std::function<void()>& work) {
+  Graph& piece = pieces_[key];
+  if (!problem_.empty() || piece.runs++ < runs_before || !(piece.graph || make(piece, work)))
+    return work();
+  const nn::DeviceLibrary& library = *nn::device_library(device_);
+  if (library.graph_replay(piece.graph) != 0)
+    throw core::Error(core::text("the GPU refuses a graph: ", library.graph_error()));
+}
+
+// False: it cannot be one. Nothing has been computed then.
+bool CapturedWork::make(Graph& piece, const std::function<void()>& work) {
+  const nn::DeviceLibrary& library = *nn::device_library(device_);
+  const nn::StepFromGpu counted(step_, counter_);
+  void* graph = nullptr;
+  if (library.graph_begin(&graph) != 0) {
+    problem_ = library.graph_error();
+    return false;
+  }
+  try {
+    work();
+  } catch (const std::exception& error) {
+    problem_ = nn::first_line(error);
+  }
+  if (library.graph_end(graph) != 0 && problem_.empty()) problem_ = library.graph_error();
+  if (problem_.empty())
+    piece.graph = graph;
+  else
+    library.graph_free(graph);
+  return problem_.empty();
+}
+
+}  // namespace sagips::train

@@ -1,0 +1,399 @@
+// A stand-in for libtorch_cuda.so, so that all that runs on a GPU runs on machines without one: device "cuda", whose
+// memory is this machine's and whose operations are LibTorch's on the CPU. Like a GPU it refuses operations on
+// numbers of both, and tells how often numbers were read back.
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/EmptyTensor.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/detail/CUDAHooksInterface.h>
+#include <ATen/ops/_local_scalar_dense_native.h>
+#include <ATen/ops/_reshape_alias_native.h>
+#include <ATen/ops/as_strided_native.h>
+#include <ATen/ops/view_native.h>
+#include <c10/core/CPUAllocator.h>
+#include <c10/core/impl/DeviceGuardImplInterface.h>
+#include <sys/mman.h>
+#include <torch/library.h>
+#include <torch/types.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sagips/cuda/interface.h"
+
+namespace at {  // where the registry's macro looks for its names
+namespace {
+
+class CUDAHooks final : public CUDAHooksInterface {
+ public:
+  explicit CUDAHooks(CUDAHooksArgs) {}
+  void init() const override {}
+  bool hasCUDA() const override { return true; }
+  bool isBuilt() const override { return true; }
+  bool isAvailable() const override { return true; }
+  int getNumGPUs() const override { return 1; }
+  c10::DeviceIndex deviceCount() const override { return 1; }
+  c10::DeviceIndex current_device() const override { return 0; }
+  c10::DeviceIndex getCurrentDevice() const override { return 0; }
+  bool hasPrimaryContext(c10::DeviceIndex) const override { return true; }
+  const Generator& getDefaultGenerator(c10::DeviceIndex) const override {
+    static const Generator generator = at::detail::createCPUGenerator();  // who seeds all seeds it
+    return generator;
+  }
+  c10::Allocator* getPinnedMemoryAllocator() const override { return c10::GetCPUAllocator(); }
+};
+REGISTER_CUDA_HOOKS(CUDAHooks)
+
+}  // namespace
+}  // namespace at
+
+namespace {
+
+std::atomic<std::int64_t> reads{0};
+
+using Work = std::function<void()>;
+/// The graph that is being made; null: none is.
+std::vector<Work>* making = nullptr;
+
+/// The GPU's memory: a part of this process's that can be touched only while an operation runs, so that who reads it
+/// from the CPU ends as on a GPU, by a signal.
+class Memory {
+ public:
+  /// Somebody may touch it as long as this lives.
+  struct Open {
+    Open() { all().open(); }
+    ~Open() { all().close(); }
+    Open(const Open&) = delete;
+    Open& operator=(const Open&) = delete;
+  };
+
+  static Memory& all() {
+    static auto* const memory = new Memory;  // tensors may outlive what is static
+    return *memory;
+  }
+  void* take(std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    const std::size_t size = std::bit_ceil(std::max<std::size_t>(bytes, 64));
+    std::vector<char*>& kept = free_[size];
+    if (kept.empty()) {
+      TORCH_CHECK(used_ + size <= reserved, "CUDA out of memory. The stand-in has 8 GiB.");
+      if (opened_ > 0) ::mprotect(first_ + used_, size, PROT_READ | PROT_WRITE);
+      kept.push_back(first_ + used_);
+      used_ += std::max<std::size_t>(size, 4096);
+    }
+    char* const memory = kept.back();
+    kept.pop_back();
+    sizes_[memory] = size;
+    return memory;
+  }
+  void give(void* memory) {
+    const std::lock_guard lock(mutex_);
+    free_[sizes_.at(memory)].push_back(static_cast<char*>(memory));
+  }
+
+ private:
+  static constexpr std::size_t reserved = std::size_t{8} << 30;
+  Memory()
+      : first_(static_cast<char*>(::mmap(nullptr, reserved, PROT_NONE,
+                                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))) {}
+  void open() {
+    const std::lock_guard lock(mutex_);
+    if (opened_++ == 0) ::mprotect(first_, used_, PROT_READ | PROT_WRITE);
+  }
+  void close() {
+    const std::lock_guard lock(mutex_);
+    if (--opened_ == 0) ::mprotect(first_, used_, PROT_NONE);
+  }
+
+  std::mutex mutex_;
+  char* first_;
+  std::size_t used_ = 0;
+  int opened_ = 0;
+  std::map<std::size_t, std::vector<char*>> free_;
+  std::map<void*, std::size_t> sizes_;
+};
+
+class Allocator final : public c10::Allocator {
+ public:
+  c10::DataPtr allocate(std::size_t bytes) override {
+    void* const memory = Memory::all().take(bytes);
+    {
+      const Memory::Open open;
+      std::memset(memory, 0xff, bytes);  // not a number: nobody may count on what lies there
+    }
+    // Graphs work for good on what was taken for them.
+    return {memory, memory, making == nullptr ? raw_deleter() : [](void*) {},
+            c10::Device(c10::kCUDA, 0)};
+  }
+  c10::DeleterFnPtr raw_deleter() const override {
+    return [](void* memory) { Memory::all().give(memory); };
+  }
+  void copy_data(void* to, const void* from, std::size_t bytes) const override {
+    const Memory::Open open;
+    default_copy_data(to, from, bytes);
+  }
+};
+Allocator allocator;
+REGISTER_ALLOCATOR(c10::kCUDA, &allocator)
+
+/// Work is over when it is asked for, so that streams and events have nothing to do.
+class Guard final : public c10::impl::DeviceGuardImplInterface {
+ public:
+  c10::DeviceType type() const override { return c10::kCUDA; }
+  c10::Device exchangeDevice(c10::Device) const override { return getDevice(); }
+  c10::Device getDevice() const override { return {c10::kCUDA, 0}; }
+  void setDevice(c10::Device) const override {}
+  void uncheckedSetDevice(c10::Device) const noexcept override {}
+  c10::Stream getStream(c10::Device) const override {
+    return c10::Stream(c10::Stream::DEFAULT, c10::Device(c10::kCUDA, 0));
+  }
+  c10::Stream getDefaultStream(c10::Device device) const override { return getStream(device); }
+  c10::Stream getStreamFromGlobalPool(c10::Device device, bool) const override {
+    return getStream(device);
+  }
+  c10::Stream exchangeStream(c10::Stream) const override { return getStream(getDevice()); }
+  void* getStreamNativeHandle(const c10::Stream) const override { return nullptr; }
+  void record(void**, const c10::Stream&, c10::DeviceIndex, c10::EventFlag) const override {}
+  void block(void*, const c10::Stream&) const override {}
+  bool queryEvent(void*) const override { return true; }
+  bool queryStream(const c10::Stream&) const override { return true; }
+  void synchronizeStream(const c10::Stream&) const override {}
+  void synchronizeEvent(void*) const override {}
+  void synchronizeDevice(c10::DeviceIndex) const override {}
+  c10::DeviceIndex deviceCount() const noexcept override { return 1; }
+};
+C10_REGISTER_GUARD_IMPL(CUDA, Guard)
+
+at::Tensor empty(c10::IntArrayRef size, std::optional<c10::ScalarType> type,
+                 std::optional<c10::Layout>, std::optional<c10::Device>, std::optional<bool>,
+                 std::optional<c10::MemoryFormat> format) {
+  return at::detail::empty_generic(size, &allocator, c10::DispatchKeySet(c10::DispatchKey::CUDA),
+                                   c10::dtype_or_default(type), format);
+}
+at::Tensor empty_strided(c10::IntArrayRef size, c10::IntArrayRef stride,
+                         std::optional<c10::ScalarType> type, std::optional<c10::Layout>,
+                         std::optional<c10::Device>, std::optional<bool>) {
+  return at::detail::empty_strided_generic(size, stride, &allocator,
+                                           c10::DispatchKeySet(c10::DispatchKey::CUDA),
+                                           c10::dtype_or_default(type));
+}
+
+/// The same numbers as a tensor of the CPU.
+at::Tensor on_cpu(const at::Tensor& tensor) {
+  if (tensor.is_cpu()) return tensor;
+  return at::from_blob(tensor.mutable_data_ptr(), tensor.sizes(), tensor.strides(),
+                       at::TensorOptions(tensor.scalar_type()));
+}
+void refuse_in_graph(const std::string& what) {
+  TORCH_CHECK(making == nullptr, "operation not permitted when stream is capturing: ", what);
+}
+/// Nothing is kept of what runs here: a GPU would do it by itself.
+struct Apart {
+  std::vector<Work>* outer = std::exchange(making, nullptr);
+  Apart() = default;
+  Apart(const Apart&) = delete;
+  Apart& operator=(const Apart&) = delete;
+  ~Apart() { making = outer; }
+};
+void copy_now(const at::Tensor& to, const at::Tensor& from) {
+  const Memory::Open open;
+  const at::NoGradGuard no_grad;
+  on_cpu(to).copy_(on_cpu(from));
+}
+
+at::Tensor& copy(at::Tensor& to, const at::Tensor& from, bool) {
+  if (to.is_cpu() || from.is_cpu()) refuse_in_graph("a copy between cpu and cuda");
+  if (to.is_cpu()) ++reads;
+  if (making != nullptr)
+    making->push_back([to, from] { copy_now(to, from); });
+  else
+    copy_now(to, from);
+  return to;
+}
+const at::Tensor& resize_tensor(const at::Tensor& tensor, c10::IntArrayRef size,
+                                std::optional<c10::MemoryFormat>) {
+  auto* const impl = tensor.unsafeGetTensorImpl();
+  impl->set_sizes_contiguous(size);
+  const std::size_t bytes =
+      (static_cast<std::size_t>(tensor.numel() + tensor.storage_offset())) * tensor.itemsize();
+  c10::Storage storage = tensor.storage();
+  if (storage.nbytes() < bytes) {
+    c10::DataPtr larger = allocator.allocate(bytes);
+    const Memory::Open open;
+    std::memcpy(larger.get(), storage.data(), storage.nbytes());
+    storage.set_data_ptr_noswap(std::move(larger));
+    storage.set_nbytes(bytes);
+  }
+  return tensor;
+}
+at::Scalar read(const at::Tensor& tensor) {
+  refuse_in_graph("a number is read");
+  ++reads;
+  const Memory::Open open;
+  return at::native::_local_scalar_dense_cpu(on_cpu(tensor));
+}
+
+/// A GPU takes a single number of the CPU beside its own, and indices of it.
+void refuse_mixed(const c10::OperatorHandle& op, const torch::jit::Stack& stack) {
+  static const std::set<std::string> moves_by_itself = {"aten::index", "aten::index_put_",
+                                                        "aten::_index_put_impl_"};
+  const std::string& name = op.schema().name();
+  if (moves_by_itself.count(name) != 0) return;
+  const auto check = [&](const at::Tensor& tensor) {
+    if (tensor.defined() && tensor.is_cpu() && tensor.dim() > 0)
+      TORCH_CHECK(false, name, ": expected all tensors to be on the same device, cuda and cpu");
+  };
+  const std::size_t arguments = op.schema().arguments().size();
+  for (const c10::IValue& value : torch::jit::last(stack, arguments)) {
+    if (value.isTensor()) check(value.toTensor());
+    if (value.isTensorList())
+      for (const at::Tensor& tensor : value.toTensorVector()) check(tensor);
+  }
+}
+at::Tensor to_gpu(const at::Tensor& numbers) {
+  at::Tensor made =
+      empty_strided(numbers.sizes(), numbers.strides(), numbers.scalar_type(), {}, {}, {});
+  copy_now(made, numbers);
+  return made;
+}
+
+/// An operation by LibTorch's on the CPU, which sees the memory of its arguments. What it gives: one of the arguments,
+/// or tensors of their own.
+/// twins: it works on copies of the arguments
+std::vector<c10::IValue> run(const c10::OperatorHandle& op,
+                             const std::vector<c10::IValue>& arguments, bool twins = false) {
+  const Memory::Open open;
+  std::map<const at::TensorImpl*, at::Tensor> originals;
+  const auto here = [&](const at::Tensor& tensor) {
+    if (!tensor.defined()) return tensor;
+    at::Tensor made = on_cpu(tensor);
+    if (tensor.numel() == 0 && !tensor.is_cpu()) made = at::empty(tensor.sizes(), made.options());
+    if (twins && !tensor.is_cpu()) made = made.clone();
+    originals.emplace(made.unsafeGetTensorImpl(), tensor);
+    return made;
+  };
+  torch::jit::Stack stack;
+  for (const c10::IValue& value : arguments) {
+    if (value.isTensor()) {
+      stack.emplace_back(here(value.toTensor()));
+    } else if (value.isTensorList()) {
+      c10::List<at::Tensor> list;
+      for (const at::Tensor& tensor : value.toTensorVector()) list.push_back(here(tensor));
+      stack.emplace_back(list);
+    } else if (value.isOptionalTensorList()) {
+      c10::List<std::optional<at::Tensor>> list;
+      for (const std::optional<at::Tensor>& tensor : value.toOptionalTensorVector())
+        list.push_back(tensor ? std::optional(here(*tensor)) : std::nullopt);
+      stack.emplace_back(list);
+    } else if (value.isDevice()) {
+      stack.emplace_back(c10::Device(c10::kCPU));
+    } else {
+      stack.push_back(value);
+    }
+  }
+  op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), &stack);
+  const auto there = [&](const at::Tensor& tensor) {
+    if (!tensor.defined()) return tensor;
+    const auto original = originals.find(tensor.unsafeGetTensorImpl());
+    if (original == originals.end()) return to_gpu(tensor);
+    if (original->second.numel() == 0 && tensor.numel() > 0) {  // what goes into an empty tensor
+      resize_tensor(original->second, tensor.sizes(), {});
+      copy_now(original->second, tensor);
+    }
+    return original->second;
+  };
+  for (c10::IValue& value : stack) {
+    if (value.isTensor()) {
+      value = there(value.toTensor());
+    } else if (value.isTensorList()) {
+      c10::List<at::Tensor> list;
+      for (const at::Tensor& tensor : value.toTensorVector()) list.push_back(there(tensor));
+      value = list;
+    }
+  }
+  return stack;
+}
+
+/// Where a graph is being made nothing is computed: an operation gives tensors of the right form, found with copies
+/// of its arguments, and each replay fills them.
+std::vector<c10::IValue> kept(const c10::OperatorHandle& op,
+                              const std::vector<c10::IValue>& arguments) {
+  static const std::set<std::string> reads_sizes = {"aten::nonzero", "aten::masked_select",
+                                                    "aten::_unique2", "aten::unique_dim"};
+  if (reads_sizes.count(op.schema().name()) != 0) refuse_in_graph(op.schema().name());
+  const Apart apart;
+  const std::vector<c10::IValue> outputs = run(op, arguments, /*twins=*/true);
+  apart.outer->push_back([op, arguments, outputs] {
+    const std::vector<c10::IValue> again = run(op, arguments);
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      if (outputs[i].isTensor() && outputs[i].toTensor().defined() &&
+          !outputs[i].toTensor().is_same(again[i].toTensor()))
+        copy_now(outputs[i].toTensor(), again[i].toTensor());
+      TORCH_CHECK(!outputs[i].isTensorList(), op.schema().name(), ": a list of tensors in a graph");
+    }
+  });
+  return outputs;
+}
+
+void fall_back(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  refuse_mixed(op, *stack);
+  const auto arguments = torch::jit::pop(*stack, op.schema().arguments().size());
+  for (c10::IValue& value : making != nullptr ? kept(op, arguments) : run(op, arguments))
+    stack->push_back(std::move(value));
+}
+
+TORCH_LIBRARY_IMPL(_, CUDA, library) {
+  library.fallback(torch::CppFunction::makeFromBoxedFunction<&fall_back>());
+}
+TORCH_LIBRARY_IMPL(aten, CUDA, library) {
+  library.impl("empty.memory_format", TORCH_FN(empty));
+  library.impl("empty_strided", TORCH_FN(empty_strided));
+  library.impl("as_strided", TORCH_FN(at::native::as_strided_tensorimpl));
+  library.impl("view", TORCH_FN(at::native::view));
+  library.impl("_reshape_alias", TORCH_FN(at::native::_reshape_alias));
+  library.impl("copy_", TORCH_FN(copy));
+  // What chooses among libraries by the device.
+  for (const char* const name : {"convolution", "convolution_backward"})
+    library.impl(name, torch::CppFunction::makeFromBoxedFunction<&fall_back>());
+  library.impl("resize_", TORCH_FN(resize_tensor));
+  library.impl("_local_scalar_dense", TORCH_FN(read));
+}
+
+}  // namespace
+
+// ---- graphs, as sagips/cuda/interface.h has them
+
+void fake_cuda_put(std::function<void()> kernel) {
+  auto work = [kernel = std::move(kernel)] {
+    const Memory::Open open;
+    kernel();
+  };
+  if (making != nullptr)
+    making->push_back(work);
+  else
+    work();
+}
+int sagips_cuda_graph_begin(void** graph) {
+  *graph = making = new std::vector<Work>;
+  return 0;
+}
+int sagips_cuda_graph_end(void*) { return making = nullptr, 0; }
+int sagips_cuda_graph_replay(void* graph) {
+  const at::NoGradGuard no_grad;
+  for (const Work& work : *static_cast<std::vector<Work>*>(graph)) work();
+  return 0;
+}
+void sagips_cuda_graph_free(void* graph) { delete static_cast<std::vector<Work>*>(graph); }
+const char* sagips_cuda_graph_error(void) { return ""; }
+
+/// How often numbers were copied or read from the device.
+extern "C" std::int64_t fake_cuda_reads() { return reads; }

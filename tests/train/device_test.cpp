@@ -1,0 +1,296 @@
+// Trainings on a GPU, by stand-ins that need none: tests/cuda/fake_torch_cuda.cpp and the kernels under tests/cuda/shim.hpp.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "sagips/nn/device.hpp"
+#include "sagips/nn/device_library.hpp"
+#include "tests/train/gan_training.hpp"
+#include "tests/train/small_learner.hpp"
+
+namespace sagips::train {
+namespace {
+
+using namespace sagips::testing;
+
+/// The stand-in, found as a GPU's libraries are.
+torch::Device gpu() {
+  static const torch::Device device = [] {
+    ::setenv("SAGIPS_CUDA_FOLDER", SAGIPS_FAKE_CUDA, 1);
+    return nn::device_from_name("cuda");
+  }();
+  return device;
+}
+
+std::int64_t reads() {
+  static void* const library =
+      ::dlopen((std::filesystem::path(SAGIPS_FAKE_CUDA) / "libtorch_cuda.so").c_str(), RTLD_NOW);
+  return reinterpret_cast<std::int64_t (*)()>(::dlsym(library, "fake_cuda_reads"))();
+}
+
+// 3xTF32 products leave some 1e-6 of a sum's size.
+constexpr double rounding = 1e-5;
+
+std::vector<torch::Tensor> first_gradients(const optim::GanConfig& config,
+                                           const env::Environment& environment,
+                                           torch::Device device) {
+  optim::Gan gan(config, environment, 1, device);
+  LoopConfig loop = loop_config(1, 0);
+  loop.engine.takes_whole_batches = true;
+  Loop(loop, gan, {}).run_epochs(1);
+  std::vector<torch::Tensor> found;
+  for (const optim::UpdateStep& step : gan.steps())
+    found.push_back(step.replica->gradients().cpu().clone());
+  return found;
+}
+
+void expect_the_same_gradients(const optim::GanConfig& config, const env::Environment& environment,
+                               const std::string& what) {
+  for (const std::string library : {"auto", "libtorch"}) {
+    optim::GanConfig chosen = config;
+    chosen.dense.library = library;
+    const auto here = first_gradients(chosen, environment, torch::kCPU),
+               there = first_gradients(chosen, environment, gpu());
+    ASSERT_EQ(here.size(), there.size());
+    for (std::size_t i = 0; i < here.size(); ++i)
+      EXPECT_LT(distance(there[i], here[i]), rounding) << what << ", " << library << ", step " << i;
+  }
+}
+
+TEST(Gpu, IsNamedInAConfig) {
+  EXPECT_EQ(gpu(), torch::Device(torch::kCUDA, 0));
+  EXPECT_EQ(nn::device_from_name("cuda:0"), gpu());
+  EXPECT_EQ(nn::device_from_name("auto"), gpu());
+  EXPECT_EQ(nn::device_from_name("cpu"), torch::Device(torch::kCPU));
+  EXPECT_NE(nn::device_library(gpu()), nullptr) << nn::lack_of_passes(gpu());
+  nn::take_turn(3);
+  EXPECT_EQ(nn::device_from_name("cuda"), gpu()) << "ranks take turns over the GPUs there are";
+  for (const std::string wrong : {"cuda:1", "cuda:", "cuda:x", "cuda:-1", "gpu", "CUDA"})
+    EXPECT_THROW(nn::device_from_name(wrong), core::ConfigError) << wrong;
+}
+
+TEST(Gpu, HasTheCpusRandomNumbersBitForBit) {
+  const auto source = std::make_shared<env::PhiloxNoise>(core::RandomStream(3, "test", 5));
+  env::Noise here(source, 7, 11, 2), there(source, 7, 11, 2, torch::kFloat32, gpu());
+  EXPECT_TRUE(torch::equal(here.uniform(), there.uniform().cpu()));
+  EXPECT_TRUE(torch::equal(here.uniform(3), there.uniform(3).cpu()));
+  EXPECT_TRUE(torch::equal(here.uniform(), there.uniform().cpu())) << "the next dimension";
+  EXPECT_EQ(there.dimensions(), 5);
+}
+
+TEST(Gpu, DrawsTheCpusEvents) {
+  const env::Environment environment = small_environment(2);
+  const problem::RankPlace second{1, 2};
+  const auto batch = [&](torch::Device device) {
+    return optim::Gan(small_gan(), environment, 3, device, second).batch(4);
+  };
+  const optim::GanBatch here = batch(torch::kCPU), there = batch(gpu());
+  for (std::size_t k = 0; k < 2; ++k)
+    EXPECT_TRUE(torch::equal(here.channels[k].real, there.channels[k].real.cpu()));
+  EXPECT_TRUE(torch::allclose(here.noise, there.noise.cpu(), 1e-6, 1e-6));
+}
+
+TEST(Gpu, HasTheCpusGradientsOfEveryLossAndOrder) {
+  const env::Environment environment = small_environment(2);
+  for (const std::string& loss : optim::adversarial_losses().names()) {
+    optim::GanConfig config = small_gan();
+    config.objective.loss = loss;
+    if (loss == "wasserstein")
+      config.discriminator.gradient_penalty.kind = optim::GradientPenaltyConfig::Kind::wasserstein;
+    expect_the_same_gradients(config, environment, loss);
+  }
+  optim::GanConfig config = small_gan(optim::UpdateOrder::generator_first);
+  config.generator.spread_penalty = 0.1;
+  config.discriminator.instance_noise = 0.3;
+  expect_the_same_gradients(config, environment, "generator first");
+  config = small_gan();
+  config.optimizer.update = optim::UpdateMode::simultaneous;
+  config.discriminator.spectral_norm = true;
+  expect_the_same_gradients(config, environment, "simultaneous");
+}
+
+TEST(Gpu, GoesOnBitForBit) {
+  const env::Environment environment = small_environment();
+  const auto after = [&](std::int64_t first, std::int64_t then) {
+    optim::Gan before(small_gan(), environment, 1, gpu()),
+        after(small_gan(), environment, 1, gpu());
+    Loop begun(loop_config(first + then, 0), before, {}),
+        ended(loop_config(first + then, 0), after, {});
+    begun.run_epochs(first);
+    nn::take_state(ended, nn::give_state(begun));
+    ended.run_epochs(first + then);
+    return after.generator().weights().cpu().clone();
+  };
+  EXPECT_TRUE(torch::equal(after(6, 0), after(3, 3)));
+}
+
+/// What a training tells, and how it ended.
+struct Told {
+  torch::Tensor weights;
+  std::vector<record::EpochDone> epochs;
+  std::vector<std::string> warnings;
+  std::string error;
+  std::int64_t reads = 0;  ///< of numbers on the GPU
+};
+
+Told told_by(const env::Environment& environment, torch::Device device, std::int64_t epochs,
+             NonFinite non_finite = NonFinite::stop) {
+  Told told;
+  optim::GanConfig small = small_gan();
+  small.batch = {.samples = 4, .events = 5};
+  optim::Gan gan(small, environment, 1, device);
+  Loop::Callbacks callbacks;
+  callbacks.observers.push_back([&told](const record::Event& event) {
+    if (const auto* const done = std::get_if<record::EpochDone>(&event))
+      told.epochs.push_back(*done);
+    if (const auto* const warning = std::get_if<record::Warning>(&event))
+      told.warnings.push_back(warning->message);
+  });
+  LoopConfig config = loop_config(epochs, 0);
+  config.non_finite = non_finite;
+  config.engine.takes_whole_batches = !device.is_cpu();
+  Loop loop(config, gan, callbacks);
+  const std::int64_t before = reads();
+  try {
+    loop.run();
+  } catch (const core::Error& error) {
+    told.error = error.what();
+  }
+  told.reads = reads() - before;
+  told.weights = gan.generator().weights().cpu().clone();
+  return told;
+}
+
+// Who skips updates looks at each gradient, operation by operation.
+TEST(Gpu, RepeatsAStepAsAGraphBitForBit) {
+  const env::Environment environment = small_environment();
+  const Told graphs = told_by(environment, gpu(), 34),
+             operations = told_by(environment, gpu(), 34, NonFinite::skip);
+  EXPECT_TRUE(torch::equal(graphs.weights, operations.weights));
+  EXPECT_TRUE(graphs.warnings.empty()) << graphs.warnings.front();
+  EXPECT_LE(graphs.reads, 4) << "34 epochs are read twice";
+  EXPECT_GE(operations.reads, 34);
+}
+
+TEST(Gpu, TellsEveryEpochOnceAndInOrder) {
+  const env::Environment environment = small_environment();
+  const Told there = told_by(environment, gpu(), 34), here = told_by(environment, torch::kCPU, 34);
+  ASSERT_EQ(there.epochs.size(), here.epochs.size());
+  double time_s = 0;
+  for (std::size_t i = 0; i < here.epochs.size(); ++i) {
+    const record::EpochDone &one = there.epochs[i], &wanted = here.epochs[i];
+    EXPECT_EQ(one.epoch, wanted.epoch);
+    EXPECT_GE(one.time_s, time_s);
+    time_s = one.time_s;
+    ASSERT_EQ(one.losses.size(), wanted.losses.size());
+    for (std::size_t k = 0; k < one.losses.size(); ++k) {
+      EXPECT_EQ(one.losses[k].name, wanted.losses[k].name);
+      EXPECT_NEAR(one.losses[k].value, wanted.losses[k].value, 1e-3) << one.losses[k].name;
+    }
+  }
+}
+
+/// Not a number where a proposal's mean is above a bound.
+struct Bounded {
+  double bound;
+  env::Events operator()(env::Events parameters, env::Noise&) const {
+    const torch::Tensor mean = parameters.values.select(1, 0).unsqueeze(1);
+    parameters.values = parameters.values + torch::sqrt(bound - mean) * 0;
+    return parameters;
+  }
+  std::string name() const { return "bounded"; }
+};
+
+env::Environment bounded(double bound) {
+  env::Environment environment = small_environment();
+  environment.channels[0].pipeline = env::Pipeline{Bounded{bound}, GaussEvents{}};
+  return environment;
+}
+
+TEST(Gpu, EndsAtTheEpochWhoseGradientIsNotFinite) {
+  Told here;
+  double bound = 0;
+  for (bound = 1.5; bound < 3 && (here.epochs.size() < 4 || here.error.empty()); bound += 0.01)
+    here = told_by(bounded(bound), torch::kCPU, 30);
+  bound -= 0.01;
+  ASSERT_FALSE(here.error.empty());
+  const Told there = told_by(bounded(bound), gpu(), 30);
+  const auto first_words = [](const std::string& text) { return text.substr(0, text.find('(')); };
+  EXPECT_EQ(first_words(there.error), first_words(here.error));
+  EXPECT_NE(there.error.find("stage 'bounded'"), std::string::npos) << there.error;
+  EXPECT_LT(distance(there.weights, here.weights), 1e-4) << "nothing has moved since";
+}
+
+/// Asks the GPU for a number.
+struct Curious {
+  env::Events operator()(env::Events parameters, env::Noise&) const {
+    const double half = parameters.values.sum().item<double>() > 0 ? 0.5 : 0.25;
+    parameters.values = parameters.values * (half / half);
+    return parameters;
+  }
+};
+
+TEST(Gpu, SaysWhenAStepCannotBeAGraph) {
+  env::Environment environment = small_environment();
+  environment.channels[0].pipeline = env::Pipeline{Curious{}, GaussEvents{}};
+  const Told told = told_by(environment, gpu(), 8);
+  ASSERT_EQ(told.warnings.size(), 1U);
+  EXPECT_NE(told.warnings[0].find("operation by operation"), std::string::npos);
+  EXPECT_TRUE(torch::equal(told.weights, told_by(environment, gpu(), 8, NonFinite::skip).weights));
+}
+
+TEST(Gpu, LearnsFromRowsAsTheCpuDoes) {
+  const data::Examples examples = three_classes(60);
+  for (const std::string& network :
+       {dense_layers, layers_with_norm,
+        std::string("{dense: 8, activation: tanh}, {dropout: 0.5}, {dense: 3}"),
+        std::string("{dense: 8, activation: leaky_relu}, {dense: 3}"),
+        std::string("{reshape: [3, 1]}, {interaction: {messages: [{dense: 4, activation: elu}]}}, "
+                    "{flatten: {}}, {dense: 3}")}) {
+    const Learned here = learned(1, plain_steps(20), network, examples, 2);
+    const Learned there =
+        learned(1, plain_steps(20), network, examples, 2, "all_reduce", {}, gpu());
+    expect_alike(there.weights, here.weights, rounding, network);
+    if (here.statistics.numel() > 0)
+      expect_alike(there.statistics, here.statistics, rounding, network);
+  }
+}
+
+TEST(Gpu, RanksExchangeThroughThisMachinesMemory) {
+  const data::Examples examples = three_classes(64);
+  for (const std::string name : {"all_reduce", "arar", "gossip", "averaged", "adasum", "served"}) {
+    comm::ExchangesConfig exchanges;
+    exchanges.served.synchronous = true;
+    const auto on = [&](torch::Device device) {
+      return learned(2, plain_steps(8), layers_with_norm, examples, 3, name, exchanges, device);
+    };
+    const Learned here = on(torch::kCPU), there = on(gpu());
+    expect_alike(there.weights, here.weights, rounding, name);
+    expect_alike(there.statistics, here.statistics, rounding, name);
+    EXPECT_EQ(there.calls, here.calls) << name;
+  }
+}
+
+TEST(Gpu, RanksGoOnBitForBit) {
+  for (const std::string name : {"arar_arar", "gossip", "adasum"})
+    on_ranks(2, [&](comm::Ranks& ranks) {
+      const auto train = [&](std::int64_t first) {
+        const auto training = [&] {
+          return std::make_unique<SmallTraining>(ranks, fully_shared_gan(4),
+                                                 ExchangeChoice{.primary = name},
+                                                 SmallTraining::epochs(4), gpu());
+        };
+        const auto begun = training(), ended = training();
+        begun->loop.run_epochs(first);
+        nn::take_state(*ended, nn::give_state(*begun));
+        ended->loop.run_epochs(4);
+        return ended->weights();
+      };
+      EXPECT_TRUE(torch::equal(train(4), train(2))) << name;
+    });
+}
+
+}  // namespace
+}  // namespace sagips::train
