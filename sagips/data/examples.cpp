@@ -42,7 +42,7 @@ std::vector<std::string> columns_of_others(const ArraySource& inputs,
     return source.hdf5_dataset.substr(source.hdf5_dataset.starts_with('/') ? 1 : 0);
   };
   std::vector<std::string> columns;
-  if (!inputs.columns.empty()) return columns;
+  if (!inputs.columns.empty() || !inputs.is_given()) return columns;
   const std::string& first = inputs.file.front();
   for (const ArraySource* other : others)
     if (other->is_given() && is_same_file(first, other->file.front()) &&
