@@ -140,6 +140,13 @@ std::string lack_of_passes(const torch::Device& device) {
   return device.is_cuda() ? Cuda::opened().lack_of_library() : std::string();
 }
 
+std::string described(const torch::Device& device) {
+  if (device.is_cpu()) return {};
+  const std::string lack = lack_of_passes(device);
+  return core::text("GPU ", static_cast<int>(device.index()), " of ", Cuda::opened().devices(),
+                    lack.empty() ? ", with passes of SAGIPS" : ", LibTorch alone: " + lack);
+}
+
 torch::Device device_from_name(const std::string& name) {
   const auto refuse = [&](const auto&... why) {
     throw core::ConfigError("device", core::text("'", name, "': ", why..., ". Use device=cpu."));

@@ -22,6 +22,9 @@ Precision precision();
 /// Returns when a GPU is done with all that it was given; a CPU is.
 void wait_for(const torch::Device& device);
 
+/// Which of how many GPUs it is, and whether passes of ours are there; empty of a CPU.
+std::string described(const torch::Device& device);
+
 /// Processes of a machine take turns over its GPUs: this one is the number-th of them.
 void take_turn(int number);
 

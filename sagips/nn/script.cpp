@@ -46,6 +46,10 @@ std::string first_line(const std::exception& error) {
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr)
     return "out of memory. Lower batch (batch.samples where parameters are looked for) or "
            "train.engine.tile_samples.";
+  if (dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr)
+    return "out of memory on the GPU. Lower batch (batch.samples where parameters are looked for), "
+           "or set "
+           "train.engine.tile_samples, which cuts it.";
   const auto* const of_torch = dynamic_cast<const c10::Error*>(&error);
   const std::string message = of_torch ? of_torch->what_without_backtrace() : error.what();
   return message.substr(0, message.find('\n'));

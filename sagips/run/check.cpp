@@ -236,7 +236,10 @@ Checked check(const Workloads& workloads, Job& job, comm::Ranks& ranks, core::Lo
   };
   out << "config of '" << job.settings.workload << "': every key known, every value in range\n";
   part([&] { job.settings.loop.check(); });
-  part([&] { job.settings.made_device(); });
+  part([&] {
+    if (const std::string gpu = nn::described(job.settings.made_device()); !gpu.empty())
+      out << "device: " << gpu << '\n';
+  });
   part([&] { train::traits_of(job.exchange_choice(), 1); });
   const std::vector<int>& nodes = ranks.communicator().nodes();
   const auto of_node = static_cast<int>(std::count(nodes.begin(), nodes.end(), nodes.front()));

@@ -85,7 +85,7 @@ class Memory {
     const std::size_t size = std::bit_ceil(std::max<std::size_t>(bytes, 64));
     std::vector<char*>& kept = free_[size];
     if (kept.empty()) {
-      TORCH_CHECK(used_ + size <= reserved, "CUDA out of memory. The stand-in has 8 GiB.");
+      TORCH_CHECK_WITH(OutOfMemoryError, used_ + size <= reserved, "CUDA out of memory");
       if (opened_ > 0) ::mprotect(first_ + used_, size, PROT_READ | PROT_WRITE);
       kept.push_back(first_ + used_);
       used_ += std::max<std::size_t>(size, 4096);

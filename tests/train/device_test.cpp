@@ -7,6 +7,7 @@
 
 #include "sagips/nn/device.hpp"
 #include "sagips/nn/device_library.hpp"
+#include "sagips/nn/script.hpp"
 #include "tests/train/gan_training.hpp"
 #include "tests/train/small_learner.hpp"
 
@@ -69,6 +70,15 @@ TEST(Gpu, IsNamedInAConfig) {
   EXPECT_EQ(nn::device_from_name("cuda"), gpu()) << "ranks take turns over the GPUs there are";
   for (const std::string wrong : {"cuda:1", "cuda:", "cuda:x", "cuda:-1", "gpu", "CUDA"})
     EXPECT_THROW(nn::device_from_name(wrong), core::ConfigError) << wrong;
+}
+
+TEST(Gpu, SaysInALineThatItsMemoryIsFull) {
+  try {
+    torch::empty({std::int64_t{1} << 40}, torch::dtype(torch::kUInt8).device(gpu()));
+    FAIL() << "a terabyte was given";
+  } catch (const std::exception& error) {
+    EXPECT_EQ(nn::first_line(error).find("out of memory on the GPU. Lower batch"), 0U);
+  }
 }
 
 TEST(Gpu, HasTheCpusRandomNumbersBitForBit) {
@@ -256,6 +266,39 @@ TEST(Gpu, LearnsFromRowsAsTheCpuDoes) {
     if (here.statistics.numel() > 0)
       expect_alike(there.statistics, here.statistics, rounding, network);
   }
+}
+
+// Factors of 10 bits.
+TEST(Gpu, ConvolvesImagesOfThreeDimensionsByItsOwnPasses) {
+  const auto network = [] {
+    struct List {
+      std::vector<nn::LayerConfig> layers{};
+      void fields(core::FieldList& list) { list.list("layers", layers, nn::LayerConfig::help()); }
+    };
+    const List config = core::read_config(
+        core::ConfigDocument::from_text(
+            "layers: [{convolution: 3, kernel: 3, padding: same, activation: leaky_relu}, "
+            "{convolution: 2, kernel: [2, 3, 2], bias: false}, {flatten: {}}, {dense: 3}]\n",
+            "layers.yaml"),
+        List{});
+    return std::make_shared<nn::LayeredNetwork>(config.layers, nn::Shape{1, 5, 4, 6});
+  }();
+  data::Examples examples = three_classes(6);
+  examples.inputs = torch::sin(torch::arange(6 * 120, torch::kFloat32)).view({6, 1, 5, 4, 6});
+  const auto gradients = [&](torch::Device device) {
+    optim::Supervised learner(plain_steps(6), network, examples, 1, device);
+    LoopConfig config;
+    config.epochs = 1;
+    Loop(config, learner, {}).run_epochs(1);
+    return learner.replica().gradients().cpu().clone();
+  };
+  const torch::Tensor here = gradients(torch::kCPU);
+  EXPECT_LT(distance(gradients(gpu()), here), rounding) << "LibTorch's";
+  nn::set_precision(nn::Precision::tf32);
+  const torch::Tensor rounded = gradients(gpu());
+  nn::set_precision(nn::Precision::float32);
+  EXPECT_LT(distance(rounded, here), 3e-3);
+  EXPECT_GT(distance(rounded, here), 1e-5) << "they were not used";
 }
 
 TEST(Gpu, RanksExchangeThroughThisMachinesMemory) {

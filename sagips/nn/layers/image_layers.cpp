@@ -4,6 +4,7 @@
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/nn/device_layers.hpp"
 #include "sagips/nn/direct_convolution.hpp"
 #include "sagips/nn/kernel_function.hpp"
 #include "sagips/nn/largest_of_boxes.hpp"
@@ -137,6 +138,11 @@ class Convolution final : public ConvolutionLayer<Convolution> {
                                          : (*tiled_)(input, tensors.weights[0], bias(tensors));
       return fuses_activation_ ? sums : activation_(sums);
     }
+    if (direct_shape_ && suits_gpu(*direct_shape_, input)) {
+      const torch::Tensor sums =
+          gpu_convolution(*direct_shape_, slope_, input, tensors.weights[0], bias(tensors));
+      return fuses_activation_ ? sums : activation_(sums);
+    }
     const Shape none(kernel_.size(), 0);
     return activation_(torch::convolution(
         outside_.empty() ? input : torch::constant_pad_nd(input, outside_), tensors.weights[0],
@@ -186,14 +192,14 @@ class Convolution final : public ConvolutionLayer<Convolution> {
     direct_shape_ = shape;
     const auto function = activation_.fusable();
     fuses_activation_ = function && function->kind == kernels::PanelActivation::Kind::leaky_relu;
-    const double slope = fuses_activation_ ? function->negative_slope : 1.0;
+    slope_ = fuses_activation_ ? function->negative_slope : 1.0;
     if (DirectConvolution::pays(shape)) {
-      direct_.emplace(shape, slope);
+      direct_.emplace(shape, slope_);
     } else if (dimensions == 2 && kernel_[0] == kernel_[1]) {
       const kernels::ImageConvolutionShape image{input[0], channels_,  input[1],
                                                  input[2], kernel_[0], sides[0],
                                                  sides[1], sides[2],   sides[3]};
-      if (kernels::ImageTiles::pay(image)) tiled_.emplace(image, slope);
+      if (kernels::ImageTiles::pay(image)) tiled_.emplace(image, slope_);
     }
   }
 
@@ -202,6 +208,7 @@ class Convolution final : public ConvolutionLayer<Convolution> {
   std::optional<TiledConvolution> tiled_;
   std::optional<RepeatedConvolution> repeated_;
   bool has_zeros_ = false, fuses_activation_ = false;
+  double slope_ = 1;                  ///< of the leaky ReLU that kernels apply; 1: none
   Shape padding_{0};                  ///< empty: same
   Shape even_padding_{}, outside_{};  ///< the former where it is the same on both sides
 };

@@ -2,6 +2,7 @@
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/nn/device_layers.hpp"
 #include "sagips/nn/kernel_function.hpp"
 #include "sagips/nn/layers/chain.hpp"
 #include "sagips/nn/layers/layers.hpp"
@@ -110,10 +111,13 @@ class Interaction final : public CopiedLayer<Interaction> {
     const torch::Tensor halves =
         torch::linear(input, both, torch::cat({weights[1], torch::zeros_like(weights[1])}))
             .view({input.size(0), particles_, 2, width});
-    if (!passes_ || !suits_kernels(halves)) return of_all_pairs(halves, present, weights);
+    const bool is_for_gpu = passes_ && suits_gpu(passes_->shape(), halves);
+    if (!passes_ || !(is_for_gpu || suits_kernels(halves)))
+      return of_all_pairs(halves, present, weights);
     std::vector<torch::Tensor> flat = {torch::empty({0}, weights[0].options())};
     for (const torch::Tensor& tensor : weights.subspan(2)) flat.push_back(tensor.flatten());
-    return pair_messages(passes_, halves, present, torch::cat(flat));
+    return is_for_gpu ? gpu_pair_messages(passes_->shape(), halves, present, torch::cat(flat))
+                      : pair_messages(passes_, halves, present, torch::cat(flat));
   }
 
   torch::Tensor of_all_pairs(const torch::Tensor& halves, const torch::Tensor& present,
