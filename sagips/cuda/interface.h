@@ -210,8 +210,7 @@ int sagips_cuda_pairs_backward(sagips_cuda_pairs shape, int precision, const flo
                                void* stream);
 
 // ---- graphs: what is put on LibTorch's stream between begin and end, by LibTorch or by a call above, runs at each
-// replay and not before. The memory that it works on is the graphs' own; all of them share it, and are replayed in
-// the order in which they were made. Answers: 0, or 1 and a line in graph_error.
+// replay and not before. The memory that it works on is the graph's own. Answers: 0, or 1 and a line in graph_error.
 
 int sagips_cuda_graph_begin(void** graph);
 int sagips_cuda_graph_end(void* graph);

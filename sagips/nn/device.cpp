@@ -44,7 +44,8 @@ class Cuda {
     void* const opened = ::dlopen(torch.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (opened == nullptr) {
       lack_ = core::text("LibTorch's part for GPUs cannot be opened (", ::dlerror(),
-                         "); tools/setup.sh installs it where it finds an NVIDIA GPU");
+                         "); tools/setup.sh installs it where it finds an NVIDIA GPU, and "
+                         "SAGIPS_CUDA_FOLDER names another place");
       return;
     }
     if (c10::impl::hasDeviceGuardImpl(torch::kCUDA))

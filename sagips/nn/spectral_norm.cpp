@@ -35,7 +35,7 @@ SpectralNorm::SpectralNorm(Replica& replica, const core::RandomStream& stream)
     double sigma = 0;
     for (int k = 0; k < first_iterations; k += iterations) {
       const double last = sigma;
-      sigma = largest(weight, left_.back());
+      sigma = largest(weight, left_.back()).item<double>();
       if (std::abs(sigma - last) <= settled * sigma) break;
     }
     weight.div_(std::max(sigma, least_norm));
@@ -43,13 +43,13 @@ SpectralNorm::SpectralNorm(Replica& replica, const core::RandomStream& stream)
 }
 
 // v = W' u, u = W v, both at length 1; sigma = |W v|
-double SpectralNorm::largest(const torch::Tensor& weight, torch::Tensor& left) const {
+torch::Tensor SpectralNorm::largest(const torch::Tensor& weight, torch::Tensor& left) const {
   torch::Tensor image;
   for (int k = 0; k < iterations; ++k) {
     image = torch::mv(weight, unit(torch::mv(weight.t(), left)));
     left.copy_(unit(image));
   }
-  return image.norm().item<double>();
+  return image.norm();
 }
 
 void SpectralNorm::normalise() {
@@ -58,7 +58,11 @@ void SpectralNorm::normalise() {
   for (std::size_t i = 0; i < replica_->parameters().size(); ++i) {
     if (replica_->parameters()[i].is_bias) continue;
     const torch::Tensor weight = replica_->view(replica_->weights(), i).flatten(1);
-    weight.div_(std::max(largest(weight, *left++), least_norm));
+    const torch::Tensor norm = largest(weight, *left++);
+    if (norm.is_cpu())
+      weight.div_(std::max(norm.item<double>(), least_norm));
+    else
+      weight.div_(norm.clamp_min(least_norm));  // nobody waits for the number
   }
 }
 

@@ -28,7 +28,7 @@ class SpectralNorm {
   void state(StateList& list);
 
  private:
-  double largest(const torch::Tensor& weight, torch::Tensor& left) const;
+  torch::Tensor largest(const torch::Tensor& weight, torch::Tensor& left) const;
 
   Replica* replica_;
   std::vector<torch::Tensor> left_;  ///< first left singular vectors, as found so far

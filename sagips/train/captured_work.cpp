@@ -26,12 +26,16 @@ CapturedWork::CapturedWork(torch::Device device)
   guard_of(device).synchronizeDevice(device.index());  // what was begun on the other stream
 }
 
+// A GPU that has failed says so again: who is told of it already goes on.
 CapturedWork::~CapturedWork() {
   const nn::DeviceLibrary& library = *nn::device_library(device_);
-  guard_of(device_).synchronizeDevice(device_.index());
-  for (auto& [key, piece] : pieces_)
-    if (piece.graph != nullptr) library.graph_free(piece.graph);
-  guard_of(device_).exchangeStream(outer_);
+  try {
+    guard_of(device_).synchronizeDevice(device_.index());
+    for (auto& [key, piece] : pieces_)
+      if (piece.graph != nullptr) library.graph_free(piece.graph);
+    guard_of(device_).exchangeStream(outer_);
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
+  }
 }
 
 void CapturedWork::begin_step(std::uint32_t step) {
@@ -59,8 +63,14 @@ bool CapturedWork::make(Graph& piece, const std::function<void()>& work) {
   }
   try {
     work();
-  } catch (const std::exception& error) {
+  } catch (const c10::Error& error) {
     problem_ = nn::first_line(error);
+  } catch (const core::Error& error) {  // a stage has said where LibTorch's came from
+    problem_ = error.what();
+  } catch (...) {  // somebody wants to end
+    library.graph_end(graph);
+    library.graph_free(graph);
+    throw;
   }
   if (library.graph_end(graph) != 0 && problem_.empty()) problem_ = library.graph_error();
   if (problem_.empty())

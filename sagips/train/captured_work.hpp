@@ -13,7 +13,7 @@ namespace sagips::train {
 /// a graph that is made of them once and costs the processor one call.
 ///
 /// What the work does on the CPU happens once, when its graph is made; tensors that it makes then hold the numbers of
-/// each replay. Pieces of work are replayed in the order in which they were first run.
+/// each replay.
 class CapturedWork {
  public:
   explicit CapturedWork(torch::Device device);

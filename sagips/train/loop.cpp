@@ -158,47 +158,59 @@ torch::Tensor Loop::epoch_means() const {
 
 // Time and speed of an epoch are known as the mean of those that were read together: the CPU was far ahead of the GPU.
 void Loop::read_gpu() {
-  if (!on_gpu_ || on_gpu_->epochs.empty()) return;
+  if (!on_gpu_ || on_gpu_->read_step == step_) return;
+  wait_for_gpu();
+  on_gpu_->read_step = step_;
   auto epochs = std::exchange(on_gpu_->epochs, {});
+  const bool is_lost = on_gpu_->not_finite.item<std::int32_t>() != 0;
+  const LostSteps lost = is_lost ? lost_steps() : LostSteps{};
   std::vector<torch::Tensor> losses;
   double events = 0;
   for (const OnGpu::Epoch& epoch : epochs) {
     losses.push_back(epoch.means);
     events += epoch.events;
   }
-  const torch::Tensor numbers = torch::stack(losses).cpu();
-  const bool is_lost = on_gpu_->not_finite.item<std::int32_t>() != 0;
+  const torch::Tensor numbers = epochs.empty() ? torch::Tensor() : torch::stack(losses).cpu();
   const double first_s = std::exchange(on_gpu_->read_s, time_s_);
   for (std::size_t i = 0; i < epochs.size(); ++i) {
     record::EpochDone& done = epochs[i].done;
+    if (step_of_epoch(done.epoch) > step_ - lost.count) break;  // its weights stood still
     const double share = static_cast<double>(i + 1) / static_cast<double>(epochs.size());
     done.time_s = first_s + (time_s_ - first_s) * share;
     done.events_per_second = time_s_ > first_s ? events / (time_s_ - first_s) : 0;
     done.losses = mean_losses(numbers[static_cast<std::int64_t>(i)]);
     observe(done);
   }
-  if (is_lost) end_at_lost_step();
+  if (!is_lost) return;
+  step_ = on_gpu_->read_step = step_ - lost.count;
+  const auto batch = optimizer_.draw(static_cast<std::uint32_t>(step_ + 1));
+  refuse_gradient(*lost.first, "", epoch() + 1, batch.get());
 }
 
-// All rules stood still from then on: the networks are those that met the gradient, whose batch is drawn again.
-void Loop::end_at_lost_step() {
-  const optim::UpdateStep* first = nullptr;
-  std::int64_t lost = 0;
-  for (const optim::Action& action : optimizer_.schedule()) {
+// What the GPU still works on is training time.
+void Loop::wait_for_gpu() {
+  phases_.begin_step();
+  {
+    const PhaseClock::Scope waiting = phase(&TimeSplit::compute_s, "waiting for the GPU");
+    nn::wait_for(on_gpu_->not_finite.device());
+  }
+  time_s_ += phases_.end_wait();
+}
+
+// All rules stood still from then on: the networks are those that met the gradient.
+Loop::LostSteps Loop::lost_steps() {
+  LostSteps lost;
+  const std::vector<optim::Action> schedule = optimizer_.schedule();
+  for (const optim::Action& action : schedule) {
     if (action.kind != optim::Action::Kind::update) continue;
     const optim::UpdateStep& step = optimizer_.steps()[action.index];
-    const auto updates = std::ranges::count_if(optimizer_.schedule(), [&](const auto& one) {
+    const auto updates = std::ranges::count_if(schedule, [&](const optim::Action& one) {
       return one.kind == action.kind && one.index == action.index;
     });
-    if (const std::int64_t steps = (step.rule->lost_steps() + updates - 1) / updates;
-        steps > lost) {
-      lost = steps;
-      first = &step;
-    }
+    const std::int64_t steps = (step.rule->lost_steps() + updates - 1) / updates;
+    if (steps > lost.count) lost = {steps, &step};
   }
-  step_ -= lost;
-  const auto batch = optimizer_.draw(static_cast<std::uint32_t>(step_ + 1));
-  refuse_gradient(*first, "", epoch() + 1, batch.get());
+  return lost;
 }
 
 torch::Device Loop::device_of(const optim::Pass& pass) const {
@@ -434,10 +446,6 @@ double Loop::run_step() {
   batch_ = nullptr;
   const auto events = static_cast<double>(batch.samples * batch.events);
   if (on_gpu_) on_gpu_->is_read = is_time_to_wait();
-  if (on_gpu_ && on_gpu_->is_read) {
-    const PhaseClock::Scope waiting = phase(&TimeSplit::compute_s, "waiting for the GPU");
-    nn::wait_for(on_gpu_->not_finite.device());
-  }
   if (on_gpu_ && on_gpu_->captured) return events;
   const PhaseClock::Scope freeing = phase(&TimeSplit::loading_s, nullptr);
   drawn_.reset();
@@ -449,7 +457,9 @@ bool Loop::is_time_to_wait() const {
   if (step_ % steps_per_epoch_ != 0) return false;
   const std::int64_t last = callbacks_.until > 0 ? callbacks_.until : config_.epochs;
   const bool is_looked_at = callbacks_.evaluate && epoch() % config_.evaluate_every == 0;
-  return on_gpu_->epochs.size() + 1 >= epochs_unread || is_looked_at || epoch() == last;
+  constexpr double longest_s = 2;  // of what nobody has seen
+  return on_gpu_->epochs.size() + 1 >= epochs_unread || is_looked_at || epoch() == last ||
+         time_s_ - on_gpu_->read_s > longest_s;
 }
 
 void Loop::run_steps(std::int64_t until) {
@@ -474,6 +484,10 @@ StopReason Loop::reason_to_stop() const {
 // step follows a gradient that could not be computed or is not finite.
 void Loop::end_by_failure(const std::exception& problem) {
   std::string message = nn::first_line(problem);
+  try {
+    read_gpu();
+  } catch (const std::exception&) {  // the first problem is the one that is told
+  }
   if (message.rfind("epoch ", 0) != 0) message = core::text("epoch ", epoch() + 1, ": ", message);
   observe(record::RunFinished{epoch(), time_s_, {StopKind::failed, "failed: " + message}, false});
   core::pass_on_raised();
@@ -564,7 +578,10 @@ void Loop::state(nn::StateList& list) {
   list.field("steps_per_epoch", per_epoch);
   list.field("step", step_);
   list.field("time_s", time_s_);
-  if (on_gpu_) on_gpu_->read_s = time_s_;
+  if (on_gpu_) {
+    on_gpu_->read_s = time_s_;
+    on_gpu_->read_step = step_;
+  }
   list.field("evaluated_step", evaluated_step_);
   if (stop_reason_.kind == StopKind::time_limit) limit_from_s_ = time_s_;
   list.field("limit_from_s", limit_from_s_);

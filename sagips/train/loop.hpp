@@ -173,7 +173,13 @@ class Loop {
   optim::Batch& draw();
   bool is_time_to_wait() const;
   void read_gpu();
-  [[noreturn]] void end_at_lost_step();
+  void wait_for_gpu();
+  /// Steps that have left all weights alone, and whose gradient was the first.
+  struct LostSteps {
+    std::int64_t count = 0;
+    const optim::UpdateStep* first = nullptr;
+  };
+  LostSteps lost_steps();
   record::StopReason breakdown() const;
   record::StopReason reason_to_stop() const;
   void observe(const record::Event& event) const;
@@ -223,9 +229,10 @@ class Loop {
       torch::Tensor means;  ///< losses of all passes
       double events;
     };
-    std::vector<Epoch> epochs;  ///< that nobody has read yet
-    double read_s = 0;          ///< training time when the last numbers were read
-    bool is_read = false;       ///< behind the step that is running
+    std::vector<Epoch> epochs;   ///< that nobody has read yet
+    std::int64_t read_step = 0;  ///< behind which the last numbers were read
+    double read_s = 0;           ///< training time then
+    bool is_read = false;        ///< behind the step that is running
   };
   std::optional<OnGpu> on_gpu_;
   std::vector<Pending> pending_;      ///< by step

@@ -47,12 +47,17 @@ void PhaseClock::note_beside() {
 }
 
 double PhaseClock::end_step(bool of_first_epoch) {
+  const double took_s = end_wait();
+  (of_first_epoch ? first_epoch_ : later_).add(took_s);
+  return took_s;
+}
+
+double PhaseClock::end_wait() {
   change(&TimeSplit::evaluation_s);
   for (const record::TimePart& part : record::time_parts)
     if (part.seconds != &TimeSplit::total_s) step_.total_s += step_.*part.seconds;
   for (const record::TimePart& part : record::time_parts)
     split_.*part.seconds += step_.*part.seconds;
-  (of_first_epoch ? first_epoch_ : later_).add(step_.total_s);
   const double took_s = step_.total_s;
   step_ = {};
   return took_s;

@@ -24,6 +24,8 @@ class PhaseClock {
   void begin_step();
   /// Adds the step that is running. returns: how long it took [s]
   double end_step(bool of_first_epoch);
+  /// The same of training time that is no step.
+  double end_wait();
   /// What has passed since the last step is beside the training.
   void note_beside();
 

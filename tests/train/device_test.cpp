@@ -180,7 +180,7 @@ TEST(Gpu, RepeatsAStepAsAGraphBitForBit) {
              operations = told_by(environment, gpu(), 34, NonFinite::skip);
   EXPECT_TRUE(torch::equal(graphs.weights, operations.weights));
   EXPECT_TRUE(graphs.warnings.empty()) << graphs.warnings.front();
-  EXPECT_LE(graphs.reads, 4) << "34 epochs are read twice";
+  EXPECT_LE(graphs.reads, operations.reads / 2) << "now and then";
   EXPECT_GE(operations.reads, 34);
 }
 
@@ -230,6 +230,7 @@ TEST(Gpu, EndsAtTheEpochWhoseGradientIsNotFinite) {
   const auto first_words = [](const std::string& text) { return text.substr(0, text.find('(')); };
   EXPECT_EQ(first_words(there.error), first_words(here.error));
   EXPECT_NE(there.error.find("stage 'bounded'"), std::string::npos) << there.error;
+  EXPECT_EQ(there.epochs.size(), here.epochs.size()) << "none is told that moved nothing";
   EXPECT_LT(distance(there.weights, here.weights), 1e-4) << "nothing has moved since";
 }
 

@@ -30,6 +30,8 @@ EventFilter::EventFilter(Config config, std::int64_t observables) : config_(std:
     if (!(config_.low[i] < config_.high[i]))
       throw ConfigError("filter", text("the box is empty in observable ", i, " (", config_.low[i],
                                        " .. ", config_.high[i], "). Set low below high."));
+  low_ = Constant(torch::tensor(config_.low, torch::kFloat64));
+  high_ = Constant(torch::tensor(config_.high, torch::kFloat64));
 }
 
 void EventFilter::check(const torch::Tensor& values) const {
@@ -45,9 +47,7 @@ void EventFilter::check(const torch::Tensor& values) const {
 }
 
 torch::Tensor EventFilter::inside(const torch::Tensor& values) const {
-  const torch::Tensor low = torch::tensor(config_.low, values.options().requires_grad(false));
-  const torch::Tensor high = torch::tensor(config_.high, values.options().requires_grad(false));
-  return ((values >= low) & (values <= high)).all(2);
+  return ((values >= low_.like(values)) & (values <= high_.like(values))).all(2);
 }
 
 Events EventFilter::soft(Events events) const {

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "sagips/core/config/config.hpp"
+#include "sagips/env/constant.hpp"
 #include "sagips/env/events.hpp"
 #include "sagips/env/noise/noise.hpp"
 
@@ -45,6 +46,7 @@ class EventFilter {
   Events resample(Events events, Noise& noise) const;
 
   Config config_;
+  Constant low_, high_;
 };
 
 }  // namespace sagips::env
