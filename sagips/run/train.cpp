@@ -142,7 +142,7 @@ Results train(const Job& job, comm::Ranks& ranks, const TrainOptions& options, c
   if (const std::string lack = nn::lack_of_passes(device); !lack.empty() && ranks.is_first())
     log.warning("slow-gpu", core::text("LibTorch works alone on the GPU, without the passes of "
                                        "SAGIPS: ",
-                                       lack, ". docs/build.md says how to build them."));
+                                       lack, ". docs/guides/gpu.md says how to build them."));
   const int threads = set_threads(job, ranks, options.sharing, log);
   const std::unique_ptr<Task> task = make_task(job, ranks, log);
   train::RankExchange exchange(ranks, task->optimizer(), job.exchange_choice(), job.seed());

@@ -445,20 +445,18 @@ double Loop::run_step() {
   ++epoch_steps_;
   batch_ = nullptr;
   const auto events = static_cast<double>(batch.samples * batch.events);
-  if (on_gpu_) on_gpu_->is_read = is_time_to_wait();
   if (on_gpu_ && on_gpu_->captured) return events;
   const PhaseClock::Scope freeing = phase(&TimeSplit::loading_s, nullptr);
   drawn_.reset();
   return events;
 }
 
-// Behind the last step of an epoch that is looked at, or that fills what may be unread.
-bool Loop::is_time_to_wait() const {
-  if (step_ % steps_per_epoch_ != 0) return false;
+// Behind an epoch that is looked at, or that fills what may be unread.
+bool Loop::is_time_to_read() const {
   const std::int64_t last = callbacks_.until > 0 ? callbacks_.until : config_.epochs;
   const bool is_looked_at = callbacks_.evaluate && epoch() % config_.evaluate_every == 0;
   constexpr double longest_s = 2;  // of what nobody has seen
-  return on_gpu_->epochs.size() + 1 >= epochs_unread || is_looked_at || epoch() == last ||
+  return on_gpu_->epochs.size() >= epochs_unread || is_looked_at || epoch() == last ||
          time_s_ - on_gpu_->read_s > longest_s;
 }
 
@@ -530,7 +528,7 @@ void Loop::run_until_a_reason() {
     take_late(false);
     if (step_ % steps_per_epoch_ != 0) continue;
     observe_epoch();
-    if (on_gpu_ && on_gpu_->is_read) read_gpu();
+    if (on_gpu_ && is_time_to_read()) read_gpu();
     if (epoch() % config_.evaluate_every == 0 && epoch() != last) evaluate();
   }
 }

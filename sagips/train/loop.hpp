@@ -171,7 +171,7 @@ class Loop {
                                     std::int64_t epoch, const optim::Batch* batch) const;
   void run_on_gpu(std::size_t key, const std::function<void()>& work);
   optim::Batch& draw();
-  bool is_time_to_wait() const;
+  bool is_time_to_read() const;
   void read_gpu();
   void wait_for_gpu();
   /// Steps that have left all weights alone, and whose gradient was the first.
@@ -232,7 +232,6 @@ class Loop {
     std::vector<Epoch> epochs;   ///< that nobody has read yet
     std::int64_t read_step = 0;  ///< behind which the last numbers were read
     double read_s = 0;           ///< training time then
-    bool is_read = false;        ///< behind the step that is running
   };
   std::optional<OnGpu> on_gpu_;
   std::vector<Pending> pending_;      ///< by step
