@@ -42,7 +42,7 @@ WORKLOAD_LAYERS = ("core", "data", "env", "problem")
 
 OUTSIDE = {  # library: how its headers begin
     "LibTorch": ("torch/", "ATen/", "c10/"),
-    "MPI": ("mpi.h",),
+    "MPI": ("mpi.h", "mpi-ext.h"),
     "HDF5": ("hdf5.h", "H5"),
     "zlib": ("zlib.h",),
     "yaml-cpp": ("yaml-cpp/",),

@@ -639,6 +639,9 @@ class Exchanges(TypedDict, total=False):
     batch_norm: Literal["each_rank", "over_ranks"]
     """with exact exchanges: batch norms take means and variances over a rank's own rows of a batch, or over those of
     all ranks, which then meet in each such layer"""
+    memory: Literal["host", "gpu"]
+    """where gradients of GPUs are exchanged: host, in their machine's memory, for every exchange; gpu: they stay there,
+    with exchange=all_reduce by NCCL, or by an MPI that reaches GPUs"""
     compressed: ExchangesCompressed
     """the mean with fewer bytes"""
     double_tree: ExchangesDoubleTree

@@ -227,7 +227,7 @@ def generate(problem: Problem, out: Path, box: Ranges | Prior | None = None, *, 
 
 def predict(run: Run | Path, inputs: Events | float | Mapping[str, Events | float] | None = None, *,
             samples: int | None = None, seed: int | None = None, network: Literal["best", "last"] | None = None,
-            out: Path | None = None) -> Predictions:
+            out: Path | None = None, device: str = "cpu") -> Predictions:
     """Asks the networks of a run.
 
     run: a `Run`, or its folder; of an ensemble, all its members are asked.
@@ -236,6 +236,7 @@ def predict(run: Run | Path, inputs: Events | float | Mapping[str, Events | floa
     samples: how many proposals or examples a generator makes. seed: of their noise.
     network: "best" or "last". None: the best, where there is one.
     out: the file that they are written to. None: one in the run's folder.
+    device: where the networks are asked: "cpu", "cuda", "cuda:1", "auto".
 
     Returns `Predictions`: `values` [rows, ...], `deviations` among several networks, `files`.
     """
@@ -247,7 +248,7 @@ def predict(run: Run | Path, inputs: Events | float | Mapping[str, Events | floa
             raise ConfigError(f"{name} is {number!r}, and a whole number was expected.")
     options: dict[str, str | None] = {
         "samples": None if samples is None else str(samples), "seed": None if seed is None else str(seed),
-        "network": network, "out": None if out is None else os.fspath(out)}
+        "network": network, "out": None if out is None else os.fspath(out), "device": device}
     given: dict[str | None, Any] = {**inputs} if isinstance(inputs, dict) else {} if inputs is None else {None: inputs}
     for tensor, one in given.items():
         if not problems.is_source(one) and not isinstance(one, numbers.Real):

@@ -23,6 +23,7 @@
 #include "sagips/cli/program.hpp"
 #include "sagips/core/file.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/nn/device.hpp"
 #include "sagips/run/check.hpp"
 #include "sagips/run/compare.hpp"
 #include "sagips/run/effects.hpp"
@@ -277,6 +278,7 @@ class Work {
     options.samples = whole("samples");
     options.seed = whole("seed");
     if (const std::string word = option("network"); !word.empty()) options.best = word == "best";
+    if (std::string word = option("device"); !word.empty()) options.device = std::move(word);
     for (const auto& [name, words] : options_)
       if (name == "inputs" || name.starts_with("inputs."))
         options.inputs[name == "inputs" ? "" : name.substr(7)] = words.front();
@@ -408,6 +410,7 @@ nb::dict run_call(const std::string& command, const std::string& source,
     }
     if (at::get_num_threads() != threads) at::set_num_threads(threads);
     work.reset();
+    if (!scope.is_inner()) nn::leave_precision();
     interrupted(true);  // of a command that does not ask
   }
   raise_interrupt();

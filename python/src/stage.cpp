@@ -3,6 +3,8 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 
+#include <optional>
+
 #include "python/src/callable.hpp"
 #include "python/src/tensor.hpp"
 #include "sagips/env/events.hpp"
@@ -57,9 +59,12 @@ class PythonStage {
       : stage_(stage),
         name_(nb::cast<std::string>(stage.attr("name"))),
         differentiable_(nb::cast<bool>(stage.attr("differentiable"))),
-        checks_product_(nb::cast<bool>(stage.attr("checks_product"))) {}
+        checks_product_(nb::cast<bool>(stage.attr("checks_product"))),
+        is_of_arrays_(nb::hasattr(stage, "kind")) {}
 
   env::Events operator()(env::Events input, env::Noise& noise) const {
+    std::optional<env::CpuTime> on_cpu;
+    if (is_of_arrays_) on_cpu.emplace(input.values);
     env::OutsideArrays arrays;
     with_interpreter(name_, [&] {
       const auto open = std::make_shared<OpenNoise>(noise);
@@ -79,7 +84,7 @@ class PythonStage {
  private:
   Object stage_;
   std::string name_;
-  bool differentiable_, checks_product_;
+  bool differentiable_, checks_product_, is_of_arrays_;
 };
 
 }  // namespace

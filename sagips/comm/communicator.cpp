@@ -53,6 +53,10 @@ void Communicator::pause(std::int64_t look) {
 
 void Communicator::rest() { std::this_thread::sleep_for(std::chrono::microseconds(500)); }
 
+void Communicator::all_reduce_on_gpus(std::span<const float>, std::span<float>) {
+  throw CommError(description() + " does not reach GPUs.");
+}
+
 std::unique_ptr<Communicator> Communicator::split(int) {
   throw CommError(description() + " cannot be split.");
 }

@@ -81,6 +81,10 @@ class Communicator {
   virtual Request receive(int from, int tag, std::span<std::byte> message) = 0;
   /// The library's own sum over all ranks. collective; not in place
   virtual Request all_reduce(std::span<const float> values, std::span<float> sum) = 0;
+  /// Whether the library takes memory of GPUs, which the sum behind it is of; that returns when it is done, since
+  /// Open MPI has no other of GPUs (its FAQ on CUDA).
+  virtual bool reaches_gpus() const { return false; }
+  virtual void all_reduce_on_gpus(std::span<const float> values, std::span<float> sum);
   /// Every rank's `mine` one after another in `all`. collective, returns when it is done
   virtual void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
   /// collective; the same size on every rank

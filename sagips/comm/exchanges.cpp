@@ -39,6 +39,10 @@ void ExchangesConfig::fields(core::FieldList& list) {
       "a batch, or over those of all ranks, which then meet in each such layer");
   core::needs(list, batch_norm == BatchNorm::each_rank, "batch_norm=each_rank",
               {"running_statistics"});
+  list.choice("memory", memory, {{"host", Memory::host}, {"gpu", Memory::gpu}},
+              "where gradients of GPUs are exchanged: host, in their machine's memory, for every "
+              "exchange; gpu: they stay there, with exchange=all_reduce by NCCL, or by an MPI "
+              "that reaches GPUs");
   list.group("compressed", compressed, "the mean with fewer bytes");
   list.group("double_tree", double_tree, "two trees");
   list.group("rma_ring", rma_ring, "one-sided ring");

@@ -31,6 +31,9 @@ struct ExchangesConfig {
   /// Which rows a batch norm sees in training.
   enum class BatchNorm { each_rank, over_ranks };
   BatchNorm batch_norm = BatchNorm::each_rank;
+  /// Where gradients that GPUs have computed are exchanged: in the memory of their machine, or between GPUs.
+  enum class Memory { host, gpu };
+  Memory memory = Memory::host;
   Compressed::Config compressed;
   DoubleTree::Config double_tree;
   RmaRing::Config rma_ring;

@@ -1,6 +1,9 @@
 #include "sagips/comm/mpi_communicator.hpp"
 
 #include <mpi.h>
+#if defined(OPEN_MPI) && __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
 
 #include <algorithm>
 #include <array>
@@ -12,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -363,6 +367,19 @@ class MpiCommunicator final : public Communicator {
                          all_.get(), &request),
           "MPI_Iallreduce");
     return {*this, requests_.add(request)};
+  }
+  bool reaches_gpus() const override {
+#ifdef OMPI_HAVE_MPI_EXT_CUDA
+    return MPIX_Query_cuda_support() != 0;
+#else
+    const char* const cray = std::getenv("MPICH_GPU_SUPPORT_ENABLED");
+    return cray != nullptr && std::string_view(cray) == "1";
+#endif
+  }
+  void all_reduce_on_gpus(std::span<const float> values, std::span<float> sum) override {
+    check(MPI_Allreduce(values.data(), sum.data(), count(values.size()), MPI_FLOAT, MPI_SUM,
+                        all_.get()),
+          "MPI_Allreduce");
   }
   void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override {
     check(MPI_Allgather(mine.data(), count(mine.size()), MPI_BYTE, all.data(), count(mine.size()),

@@ -4,8 +4,8 @@
 
 namespace sagips::core {
 
-/// The rows of a trace: the kinds of work that a rank does.
-enum class TraceRow { step, loading, compute, exchange, update, beside };
+/// The rows of a trace: the kinds of work that a rank does; gpu: what its GPU does meanwhile.
+enum class TraceRow { step, loading, compute, exchange, update, gpu, beside };
 
 /// Something that took time, with a name. Names are literals, and networks' outlive the tracer: only the
 /// pointers are kept.

@@ -34,8 +34,40 @@ ExampleStream::~ExampleStream() {
   if (thread_.joinable()) thread_.join();
 }
 
+void ExampleStream::move_to(const torch::Device& device) {
+  if (!rows_->in_memory()) return;
+  constexpr std::int64_t at_once = 100'000;  // copies on the CPU, which ranks of a machine share
+  std::int64_t place = 0;
+  Examples rows;
+  for_each_piece(rows_->rows(), at_once, [&](const torch::Tensor& numbers) {
+    const Examples piece = rows_->read(numbers);
+    const auto put = [&](const torch::Tensor& from, torch::Tensor& to) {
+      if (!from.defined()) return;
+      if (!to.defined()) {
+        std::vector<std::int64_t> sizes = from.sizes().vec();
+        sizes[0] = rows_->rows();
+        to = torch::empty(sizes, from.options().device(device));
+      }
+      to.narrow(0, place, numbers.size(0)).copy_(from);
+    };
+    put(piece.inputs, rows.inputs);
+    put(piece.targets, rows.targets);
+    put(piece.weights, rows.weights);
+    rows.tensors = piece.tensors;
+    place += numbers.size(0);
+  });
+  moved_ = {.rows = std::move(rows)};
+}
+
 Examples ExampleStream::read(std::uint32_t step) const {
   const Place place = place_(step);
+  if (moved_) {
+    if (moved_->epoch != place.epoch) {
+      moved_->order = plan_.rows_at(place.epoch, 0, rows_->rows()).to(moved_->rows.inputs.device());
+      moved_->epoch = place.epoch;
+    }
+    return moved_->rows.chosen(moved_->order.narrow(0, place.first, place.count));
+  }
   return rows_->read(plan_.rows_at(place.epoch, place.first, place.count));
 }
 

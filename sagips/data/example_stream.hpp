@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "sagips/data/examples.hpp"
@@ -31,6 +32,9 @@ class ExampleStream {
   ExampleStream(const ExampleStream&) = delete;
   ExampleStream& operator=(const ExampleStream&) = delete;
 
+  /// Copies all rows that are in memory to a GPU, where steps take theirs from then on.
+  void move_to(const torch::Device& device);
+
   /// The rows of a step, whichever were asked for before. One thread at a time. throws: core::Error
   Examples at(std::uint32_t step);
   /// Time that `at` has waited for the thread [s].
@@ -50,6 +54,14 @@ class ExampleStream {
   PlaceOfStep place_;
   std::function<void(const Examples&)> check_;
   double waited_s_ = 0;
+
+  /// Of rows that are on a GPU.
+  struct Moved {
+    Examples rows{};
+    std::uint32_t epoch = 0;  ///< whose order is there
+    torch::Tensor order{};    ///< [rows] int64
+  };
+  mutable std::optional<Moved> moved_;
 
   std::mutex mutex_;
   std::condition_variable changed_;

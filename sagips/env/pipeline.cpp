@@ -7,17 +7,27 @@
 namespace sagips::env {
 
 Events Pipeline::operator()(torch::Tensor parameters, Noise& noise) const {
-  Events events;
-  events.values = std::move(parameters);
-  for (const Stage& stage : stages_) events = stage(std::move(events), noise);
-  return events;
+  return run(std::move(parameters), noise, false);
 }
 
 Events Pipeline::infer(torch::Tensor parameters, Noise& noise) const {
   torch::NoGradGuard no_grad;
+  return run(std::move(parameters), noise, true);
+}
+
+Events Pipeline::run(torch::Tensor parameters, Noise& noise, bool infers) const {
+  const bool moves = !device_.is_cpu() && parameters.is_cpu();
+  if (moves) noise.make_on(device_);
   Events events;
-  events.values = std::move(parameters);
-  for (const Stage& stage : stages_) events = stage.infer(std::move(events), noise);
+  events.values = moves ? parameters.to(device_) : std::move(parameters);
+  for (const Stage& stage : stages_)
+    events = infers ? stage.infer(std::move(events), noise) : stage(std::move(events), noise);
+  if (!moves) return events;
+  noise.make_on(torch::kCPU);
+  events.values = events.values.cpu();
+  if (events.weights) events.weights = events.weights->cpu();
+  if (events.mask) events.mask = events.mask->cpu();
+  for (auto& [name, numbers] : events.numbers) numbers = numbers.cpu();
   return events;
 }
 

@@ -47,6 +47,9 @@ class Pipeline {
   void append(Stage stage) { stages_.push_back(std::move(stage)); }
   const std::vector<Stage>& stages() const { return stages_; }
 
+  /// Stages work on this device from now on, also for who has parameters and wants events on the CPU.
+  void work_on(const torch::Device& device) { device_ = device; }
+
   /// Draws events in the differentiable form.
   /// shape: parameters [samples, parameters] in physical units -> values [samples, events,
   ///        observables]
@@ -75,7 +78,10 @@ class Pipeline {
   std::optional<NonFinite> find_non_finite(const torch::Tensor& parameters, Noise& noise) const;
 
  private:
+  Events run(torch::Tensor parameters, Noise& noise, bool infers) const;
+
   std::vector<Stage> stages_;
+  torch::Device device_ = torch::kCPU;
 };
 
 }  // namespace sagips::env

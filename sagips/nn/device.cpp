@@ -2,6 +2,7 @@
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
+#include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <dlfcn.h>
 #include <torch/types.h>
@@ -12,7 +13,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <future>
+#include <optional>
 #include <thread>
+#include <utility>
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/process/child_process.hpp"
@@ -23,6 +26,13 @@
 namespace sagips::nn {
 
 namespace {
+
+std::string in_given_folder(const std::string& name) {
+  const char* const folder = std::getenv("SAGIPS_CUDA_FOLDER");
+  if (folder == nullptr) return {};
+  const std::filesystem::path path = std::filesystem::path(folder) / name;
+  return std::filesystem::exists(path) ? path.string() : std::string();
+}
 
 /// LibTorch's part for GPUs and our own, opened once and for good.
 class Cuda {
@@ -65,12 +75,6 @@ class Cuda {
              &torch);  // NOLINT: what dladdr asks for
     return std::filesystem::path(torch.dli_fname).replace_filename(name);
   }
-  static std::string in_given_folder(const std::string& name) {
-    const char* const folder = std::getenv("SAGIPS_CUDA_FOLDER");
-    if (folder == nullptr) return {};
-    const std::filesystem::path path = std::filesystem::path(folder) / name;
-    return std::filesystem::exists(path) ? path.string() : std::string();
-  }
 
   void open_library() {
     const std::string name = "libsagips_cuda.so";
@@ -108,6 +112,7 @@ class Cuda {
 
 int turn = 0;
 std::atomic<Precision> chosen_precision{Precision::float32};
+std::optional<std::pair<bool, bool>> rounded_before;  ///< LibTorch's products, and cuDNN's
 
 bool has_driver() {
   void* const driver = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
@@ -120,15 +125,45 @@ bool has_driver() {
 void set_precision(Precision precision) {
   chosen_precision = precision;
   const bool is_rounded = precision != Precision::float32;
+  if (!rounded_before)
+    rounded_before = {at::globalContext().allowTF32CuBLAS(), at::globalContext().allowTF32CuDNN()};
   at::globalContext().setAllowTF32CuBLAS(is_rounded);
   at::globalContext().setAllowTF32CuDNN(is_rounded);
 }
 
 Precision precision() { return chosen_precision; }
 
+void leave_precision() {
+  if (!rounded_before) return;
+  at::globalContext().setAllowTF32CuBLAS(rounded_before->first);
+  at::globalContext().setAllowTF32CuDNN(rounded_before->second);
+  rounded_before.reset();
+}
+
 void wait_for(const torch::Device& device) {
-  if (!device.is_cpu())
-    c10::impl::getDeviceGuardImpl(device.type())->synchronizeDevice(device.index());
+  if (device.is_cpu()) return;
+  const auto* const guard = c10::impl::getDeviceGuardImpl(device.type());
+  guard->synchronizeStream(guard->getStream(device));
+}
+
+bool works(const torch::Device& device) {
+  if (device.is_cpu()) return false;
+  const auto* const guard = c10::impl::getDeviceGuardImpl(device.type());
+  return !guard->queryStream(guard->getStream(device));
+}
+
+GpuMemory memory_of(const torch::Device& device) {
+  c10::DeviceAllocator& memory = *c10::getDeviceAllocator(device.type());
+  const auto [free, all] = memory.getMemoryInfo(device.index());
+  const c10::CachingDeviceAllocator::DeviceStats stats = memory.getDeviceStats(device.index());
+  const auto& kept = stats.reserved_bytes[0];  // of which LibTorch uses some
+  return {static_cast<std::int64_t>(free) + kept.current - stats.allocated_bytes[0].current,
+          static_cast<std::int64_t>(all), kept.peak};
+}
+
+void* open_gpu_library(const std::string& name) {
+  const std::string given = in_given_folder(name);
+  return ::dlopen(given.empty() ? name.c_str() : given.c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
 void take_turn(int number) { turn = number; }

@@ -18,9 +18,19 @@ enum class Precision {
 };
 void set_precision(Precision precision);
 Precision precision();
+/// Makes LibTorch's products again what they were before `set_precision`, for who goes on in this process.
+void leave_precision();
 
-/// Returns when a GPU is done with all that it was given; a CPU is.
+/// Returns when a GPU is done with what this thread has given it; a CPU is. What other ranks have a share in goes on.
 void wait_for(const torch::Device& device);
+
+/// Whether a GPU still has work of this thread's to do.
+bool works(const torch::Device& device);
+/// Of a GPU [bytes]; most_taken: by this process so far.
+struct GpuMemory {
+  std::int64_t free, all, most_taken;
+};
+GpuMemory memory_of(const torch::Device& device);
 
 /// Which of how many GPUs it is, and whether passes of ours are there; empty of a CPU.
 std::string described(const torch::Device& device);

@@ -34,10 +34,6 @@ Shape kept(torch::autograd::AutogradContext* context) {
       ->shape;
 }
 
-torch::Tensor bytes(std::int64_t count, const torch::Tensor& like) {
-  return torch::empty({count}, like.options().dtype(torch::kUInt8));
-}
-
 bool has_passes(const torch::Tensor& numbers) {
   return numbers.scalar_type() == torch::kFloat32 && numbers.numel() > 0 &&
          device_library(numbers.device()) != nullptr;
@@ -86,7 +82,8 @@ struct Messages : torch::autograd::Function<Messages> {
     const auto shape = kept<sagips_cuda_pairs>(context);
     torch::Tensor of_halves = torch::empty_like(halves), of_weights = torch::zeros_like(flat);
     const torch::Tensor work =
-        bytes(device_library(halves.device())->pairs_work_bytes(shape, pair_precision()), halves);
+        bytes_on(halves.device(),
+                 device_library(halves.device())->pairs_work_bytes(shape, pair_precision()));
     on_device(halves.device(), &DeviceLibrary::pairs_backward, shape, pair_precision(),
               halves.data_ptr<float>(), bytes_of(saved[2]), flat.data_ptr<float>(),
               slopes.data_ptr<float>(), of_halves.data_ptr<float>(), of_weights.data_ptr<float>(),
@@ -162,7 +159,7 @@ struct Convolution : torch::autograd::Function<Convolution> {
     return {of_image, of_weight, of_bias, torch::Tensor()};
   }
   static torch::Tensor work_for(const sagips_cuda_conv3d& shape, const torch::Tensor& image) {
-    return bytes(device_library(image.device())->conv3d_work_bytes(shape), image);
+    return bytes_on(image.device(), device_library(image.device())->conv3d_work_bytes(shape));
   }
 };
 
@@ -185,7 +182,7 @@ bool suits_gpu(const kernels::PairShape& shape, const torch::Tensor& halves) {
 torch::Tensor gpu_pair_messages(const kernels::PairShape& shape, const torch::Tensor& halves,
                                 const torch::Tensor& present, const torch::Tensor& weights) {
   const torch::Tensor are_present =
-      present.defined() ? present.to(torch::kUInt8).contiguous() : bytes(0, halves);
+      present.defined() ? present.to(torch::kUInt8).contiguous() : bytes_on(halves.device(), 0);
   return Messages::apply(halves, weights, are_present, gpu_shape(shape, halves.size(0)));
 }
 

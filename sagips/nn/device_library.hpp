@@ -26,6 +26,10 @@ struct DeviceLibrary {
 #undef SAGIPS_CUDA_MEMBER
 };
 
+/// A library of NVIDIA's that LibTorch's part for GPUs has brought, or the system has, opened for good; null: dlerror
+/// says why not.
+void* open_gpu_library(const std::string& name);
+
 /// Null where LibTorch works alone: on a CPU, and where the library is not there.
 const DeviceLibrary* device_library(const torch::Device& device);
 /// Why a GPU's library is not there, in words; empty: it is, or nobody misses it.
@@ -35,6 +39,11 @@ std::string lack_of_passes(const torch::Device& device);
 void* stream_of(const torch::Device& device);
 /// throws: core::Error for what a call has answered, unless that is 0
 void check_device_call(const DeviceLibrary& library, int answer);
+
+/// Memory of a device that nobody has written to.
+inline torch::Tensor bytes_on(const torch::Device& device, std::int64_t count) {
+  return torch::empty({count}, torch::dtype(torch::kUInt8).device(device));
+}
 
 /// Puts a call on the device's stream, behind what LibTorch has put there. throws: core::Error
 template <class Call, class... Arguments>

@@ -32,7 +32,7 @@ class DeviceMlp final : public FusedMlp {
   DeviceMlp(sagips_cuda_dense shape, torch::Device device)
       : shape_(shape),
         device_(device),
-        packed_(bytes(device_library(device)->dense_packed_bytes(shape, precision_))) {}
+        packed_(bytes_on(device, device_library(device)->dense_packed_bytes(shape, precision_))) {}
 
   void pack(const Leaves& leaves) override {
     for (int i = 0; i <= shape_.hidden_layers; ++i) {
@@ -79,14 +79,12 @@ class DeviceMlp final : public FusedMlp {
   }
 
  private:
-  torch::Tensor bytes(std::int64_t count) const {
-    return torch::empty({count}, torch::dtype(torch::kUInt8).device(device_));
-  }
   void run(const torch::Tensor& input, sagips_cuda_slopes slopes, torch::Tensor& output,
            float* input_gradient, Leaves* leaves) const {
     torch::Tensor work;
     if (leaves)
-      work = bytes(device_library(device_)->dense_work_bytes(shape_, precision_, input.size(0)));
+      work = bytes_on(device_,
+                      device_library(device_)->dense_work_bytes(shape_, precision_, input.size(0)));
     on_device(device_, &DeviceLibrary::dense_passes, shape_, precision_, packed_.data_ptr(),
               input.data_ptr<float>(), input.size(0), slopes, output.data_ptr<float>(),
               input_gradient, leaves ? leaves->gradients.data_ptr<float>() : nullptr,

@@ -19,7 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array row_names{"step", "loading", "compute", "exchange", "update", "evaluation"};
+constexpr std::array row_names{"step",   "loading", "compute",   "exchange",
+                               "update", "GPU",     "evaluation"};
 // Numbers in the trace. Perfetto takes process 0 for the kernel's (its issue 394), and a thread with the
 // number of its process for the main one.
 constexpr int first_process = 1, rows_of_process = 10'000;

@@ -1,6 +1,7 @@
 #include "sagips/run/check.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <sstream>
@@ -9,16 +10,19 @@
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
+#include "sagips/nn/script.hpp"
 #include "sagips/optim/solvers.hpp"
 #include "sagips/problem/loaded_data.hpp"
 #include "sagips/run/effects.hpp"
 #include "sagips/run/generation_task.hpp"
 #include "sagips/run/learning_task.hpp"
 #include "sagips/run/loading.hpp"
+#include "sagips/run/rank_agreement.hpp"
 #include "sagips/run/task.hpp"
 #include "sagips/run/trained_networks.hpp"
 #include "sagips/run/training_memory.hpp"
 #include "sagips/run/training_setup.hpp"
+#include "sagips/train/loop.hpp"
 #include "sagips/train/rank_exchange.hpp"
 
 namespace sagips::run {
@@ -202,8 +206,33 @@ Usage usage_of(const Job& job, bool trainable, std::int64_t ranks) {
   return {.command = "solve", .trains = false, .methods = {job.inverse().solve.method}};
 }
 
+// Memory and time of this rank's first steps, as they find them.
+std::string use_of_gpu(const Job& job, Task& task) {
+  const torch::Device device = job.settings.made_device();
+  train::LoopConfig config = loop_of(job);
+  config.timeline = 0;
+  train::Loop loop(config, task.optimizer(), {});
+  constexpr std::int64_t first = 3;  // of which graphs are made
+  loop.run_steps(first);
+  nn::wait_for(device);
+  const auto start = std::chrono::steady_clock::now();
+  constexpr std::int64_t timed = 4;
+  loop.run_steps(first + timed);
+  nn::wait_for(device);
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+  constexpr double gigabyte = 1e9;
+  const nn::GpuMemory memory = nn::memory_of(device);
+  return core::text("on the GPU: a training takes ",
+                    core::significant(static_cast<double>(memory.most_taken) / gigabyte, 2), " of ",
+                    core::significant(static_cast<double>(memory.all) / gigabyte, 3),
+                    " GB, beside what CUDA itself does; a step some ",
+                    core::significant(took.count() / timed, 2), " ms");
+}
+
 // What a training on these ranks would refuse. collective
-void check_on_ranks(const Job& job, comm::Ranks& ranks, std::ostream& out) {
+// problems: gets what the first steps on this rank's GPU end with
+void check_on_ranks(const Job& job, comm::Ranks& ranks, std::ostream& out,
+                    std::vector<std::string>& problems) {
   core::Log log({.quiet = true});
   const std::unique_ptr<Task> task = job.problem->task(job, ranks, log);
   check_metric(job.settings.early_stop, job.problem->waits_for_plateau(), task->keeps_best(),
@@ -212,6 +241,12 @@ void check_on_ranks(const Job& job, comm::Ranks& ranks, std::ostream& out) {
   if (ranks.is_first() && ranks.size() > 1)
     out << ranks.size() << " ranks, " << task->share() << " each: " << exchange.description()
         << '\n';
+  if (job.settings.made_device().is_cpu()) return;
+  try {
+    out << use_of_gpu(job, *task) << '\n';
+  } catch (const std::exception& problem) {
+    problems.push_back("the first steps on the GPU: " + nn::first_line(problem));
+  }
 }
 
 }  // namespace
@@ -220,8 +255,9 @@ Checked check(const Workloads& workloads, Job& job, comm::Ranks& ranks, core::Lo
   const auto goes_on = [&ranks](bool on_first) { return ranks.gather(on_first ? 1 : 0)[0] != 0; };
   std::ostringstream out;
   Checked checked;
+  nn::take_turn(place_on_node(ranks));
   if (!ranks.is_first()) {
-    if (goes_on(false)) check_on_ranks(job, ranks, out);
+    if (goes_on(false)) check_on_ranks(job, ranks, out, checked.problems);
     return checked;
   }
   std::vector<std::string>& problems = checked.problems;
@@ -248,10 +284,12 @@ Checked check(const Workloads& workloads, Job& job, comm::Ranks& ranks, core::Lo
   part([&] {
     remark = keys_without_effect(workloads, job, usage_of(job, checked.trainable, ranks.size()));
   });
-  const bool is_looked_at =
-      job.as<LearningProblem>() && ranks.size() == 1;  // its rows, as a training does
-  if (goes_on(checked.trainable && problems.empty() && !is_looked_at))
-    check_on_ranks(job, ranks, out);
+  // Of one rank its rows are looked at already, as a training does.
+  const auto is_left = [&] {
+    return !job.as<LearningProblem>() || ranks.size() > 1 || !job.settings.made_device().is_cpu();
+  };
+  if (goes_on(checked.trainable && problems.empty() && is_left()))
+    check_on_ranks(job, ranks, out, problems);
   out << "run folder: " << job.settings.run.folder << ", " << free_space(job.settings.run.folder)
       << '\n';
   if (problems.empty() && !remark.empty()) log.warning("without-effect", remark);

@@ -99,6 +99,7 @@ void needs_of_exchanges(const FieldList& list, const Job& job, const Usage& usag
                       return known.has(one) && known.get(one, "exchange").is_exact;
                     }),
         "an exact exchange", {"exchanges.running_statistics", "exchanges.batch_norm"});
+  needs(list, settings.device != "cpu", "device=cuda or auto", {"exchanges.memory"});
   needs(list, uses("grouped"), "exchange=grouped",
         {"exchanges.grouped.inner", "exchanges.grouped.outer"});
   needs(list, uses("grouped") || modes, "exchange=grouped, arar_arar or rma_arar_arar",

@@ -28,7 +28,8 @@ struct TrainedGenerator {
   std::vector<optim::WeightedNetwork> network;  ///< one
 };
 
-TrainedGenerator read_generator(const GenerationProblem& problem, const std::string& file) {
+TrainedGenerator read_generator(const GenerationProblem& problem, const std::string& file,
+                                torch::Device device) {
   const optim::AdversarialConfig::Generator& config = problem.learner.generator;
   const record::TensorFile content = record::read_tensor_file(file);
   std::vector<optim::Condition> conditions;
@@ -49,7 +50,7 @@ TrainedGenerator read_generator(const GenerationProblem& problem, const std::str
   const optim::NetworkPart part{
       "generator", std::make_shared<nn::LayeredNetwork>(
                        config.layers, nn::Shape{made.input.width()}, "generator.layers")};
-  made.network.push_back({part, nn::Replica(part.network, nn::SharedPart::all, torch::kCPU)});
+  made.network.push_back({part, nn::Replica(part.network, nn::SharedPart::all, device)});
   for_each_array(made.network, [&](const std::string& name, torch::Tensor& values) {
     take_array(content, file, "generator." + name, values);
   });
@@ -192,9 +193,11 @@ class MadeExamples final : public data::ExampleRows {
     const auto start = std::chrono::steady_clock::now();
     data::Examples examples = read_targets(numbers);
     const auto& [part, replica] = generator_.network.front();
-    examples.inputs = (*part.network)(
-        replica.leaves(),
-        generator_.input(examples.targets, noise_, numbers[0].item<std::int64_t>()), {});
+    const torch::Tensor conditions = examples.targets.to(replica.weights().device());
+    examples.inputs =
+        (*part.network)(replica.leaves(),
+                        generator_.input(conditions, noise_, numbers[0].item<std::int64_t>()), {})
+            .cpu();
     made_ += numbers.size(0);
     seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return examples;
@@ -268,8 +271,8 @@ std::map<std::string, torch::Tensor> arrays_of(const std::vector<optim::Conditio
 
 Predicted GenerationProblem::predict(const Job& job, const std::string& folder,
                                      const PredictOptions& options, core::Log& log) const {
-  TrainedGenerator generator =
-      read_generator(*this, network_file(folder, options.best.value_or(true)));
+  TrainedGenerator generator = read_generator(
+      *this, network_file(folder, options.best.value_or(true)), job.settings.made_device());
   const Quantities quantities = examples->quantities();
   const std::string file = options.file_of(folder);
   const auto form = examples->file_form();

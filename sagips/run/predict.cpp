@@ -300,6 +300,13 @@ class Together {
   std::map<std::string, std::vector<double>> members_;  ///< metrics of each
 };
 
+// The device of the training may be elsewhere.
+Job job_of(const Workloads& workloads, const std::string& folder, const PredictOptions& options) {
+  Job job = read_job_of_networks(workloads, core::text(folder, "/", files::config.name));
+  job.settings.device = options.device;
+  return job;
+}
+
 // The mean of an ensemble's networks; of folds and of other rows kept aside, each row by those that have not
 // learned from it.
 Predicted predict_members(const Workloads& known, const std::string& folder,
@@ -318,7 +325,7 @@ Predicted predict_members(const Workloads& known, const std::string& folder,
   std::int64_t top_k = 0;
   for (const record::StudyMember* member : members) {
     const std::string own = folder + "/" + member->folder;
-    const Job job = read_job_of_networks(workloads, core::text(own, "/", files::config.name));
+    const Job job = job_of(workloads, own, options);
     if (!job.as<LearningProblem>())
       throw core::ConfigError(
           folder, core::text("has trained generators, whose ensemble its ensemble.csv and "
@@ -343,7 +350,7 @@ Predicted predict_members(const Workloads& known, const std::string& folder,
 torch::Tensor proposals_of(const Job& job, const std::string& folder,
                            const env::ParameterSet& parameters, std::int64_t rows) {
   optim::Generator generator(job.inverse().gan.generator, job.inverse().gan.dense, parameters,
-                             job.seed(), torch::kCPU);
+                             job.seed(), job.settings.made_device());
   const torch::Tensor weights = read_generators(folder, generator.replica());
   torch::Tensor proposals;
   for (std::int64_t rank = 0; rank < weights.size(0); ++rank) {
@@ -411,7 +418,7 @@ Predicted predict(const Workloads& workloads, const std::string& folder,
   if (!std::filesystem::exists(config))
     throw core::ConfigError(folder, core::text("is no run folder (it has no ", files::config.name,
                                                "). Give the folder of a finished run."));
-  const Job job = read_job_of_networks(workloads, config);
+  const Job job = job_of(workloads, folder, options);
   nn::set_threads(job.settings.threads);  // as in training, so that sums run in the same order
   Predicted made = job.problem->predict(job, folder, options, log);
   warn_of_failure(folder, log);

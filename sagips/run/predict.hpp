@@ -26,6 +26,7 @@ struct PredictOptions {
   std::optional<std::int64_t> seed{};
   /// Takes the networks of the best evaluation, where there is one, else those of the end. Nothing: true.
   std::optional<bool> best{};
+  std::string device = "cpu";  ///< where the networks are asked, as a config names it
 
   /// `out`, or the usual file of a run folder.
   std::string file_of(const std::string& folder) const {

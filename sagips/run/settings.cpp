@@ -43,8 +43,9 @@ void Settings::first_fields(core::FieldList& list) {
 }
 
 torch::Device Settings::made_device() const {
+  const torch::Device made = nn::device_from_name(device);
   if (device != "cpu") nn::set_precision(precision);
-  return nn::device_from_name(device);
+  return made;
 }
 
 void Settings::training_fields(core::FieldList& list,

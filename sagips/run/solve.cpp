@@ -120,7 +120,8 @@ void SolverRun::prepare() {
   check_agreement(ranks_, job_.effective_config);
   ranks_.timeout().set_config(
       {.timeout_s = job_.settings.ranks.timeout_s, .alarmed = options_.requests.stop});
-  job_.settings.made_device();
+  nn::take_turn(place_on_node(ranks_));
+  const torch::Device device = job_.settings.made_device();
   threads_ = nn::set_threads(job_.settings.threads, ranks_on_these_processors(ranks_));
   const problem::LoadedData data = [this] {
     optim::SolveProgress loading;
@@ -129,6 +130,7 @@ void SolverRun::prepare() {
     return load_data(job_, ranks_, log_, entry_.needs_gradient(job_.inverse().solvers));
   }();
   environment_ = data.all(parts_share(job_, ranks_));
+  for (env::Channel& channel : environment_.channels) channel.pipeline.work_on(device);
   if (environment_.processes() > 0 && ranks_.size() == 1)
     kept_.emplace(open_kept(job_, environment_, data.fingerprint(), options_.start, log_));
   else if (ranks_.is_first())

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "sagips/core/text.hpp"
+#include "sagips/env/outside/outside_events.hpp"
 #include "sagips/nn/device.hpp"
 #include "sagips/nn/device_library.hpp"
 #include "sagips/run/rank_agreement.hpp"
@@ -155,9 +156,15 @@ Results train(const Job& job, comm::Ranks& ranks, const TrainOptions& options, c
   if (ranks.is_first()) say_start(job, ranks, *task, exchange, threads, log);
   if (ranks.is_first() && !options.remark.empty()) log.warning("without-effect", options.remark);
   timing.begin("evaluations and records");
+  const double on_cpu_before_s = env::CpuTime::total_s();
   const Training training = guarded_training(outputs, [&] {
     return run_training(job, ranks, *task, exchange, std::move(beginning), options, log);
   });
+  if (const double took_s = env::CpuTime::total_s() - on_cpu_before_s;
+      took_s > 0 && ranks.is_first())
+    log.info(core::text("stages that are programs or NumPy functions took ",
+                        core::significant(took_s, 2), " s",
+                        ", with copies between the CPU and the GPU and the wait for both"));
   if (training.left) {
     if (ranks.is_first()) outputs.finish(record::RunStatus::stopped);
     return {.folder = outputs.path(), .left = true};

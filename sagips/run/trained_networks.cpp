@@ -166,8 +166,9 @@ void take_array(const record::TensorFile& content, const std::string& file, cons
 std::vector<optim::WeightedNetwork> read_networks(const Job& job, const data::ExampleRows& rows,
                                                   const std::string& file) {
   std::vector<optim::WeightedNetwork> networks;
+  const torch::Device device = job.settings.made_device();
   for (const optim::NetworkPart& part : make_networks(job, rows))
-    networks.push_back({part, nn::Replica(part.network, nn::SharedPart::all, torch::kCPU)});
+    networks.push_back({part, nn::Replica(part.network, nn::SharedPart::all, device)});
   const record::TensorFile content = record::read_tensor_file(file);
   for_each_array(networks, [&](const std::string& name, torch::Tensor& values) {
     take_array(content, file, name, values);

@@ -324,7 +324,7 @@ train::Loop::Callbacks TrainingRun::callbacks() {
       return early_stop_.score(evaluated);
     };
   if (ranks_.size() > 1) {
-    callbacks.exchange = exchange_.hooks();
+    callbacks.exchange = exchange_.hooks(live_files_.tracer());
     serves_ = callbacks.exchange.serve != nullptr;
     if (callbacks.late)  // the last checkpoint has what was found
       callbacks.exchange.close = [this, close = callbacks.exchange.close] {

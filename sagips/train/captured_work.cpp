@@ -1,9 +1,11 @@
 #include "sagips/train/captured_work.hpp"
 
+#include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/nn/device.hpp"
 #include "sagips/nn/device_library.hpp"
 #include "sagips/nn/script.hpp"
 
@@ -30,7 +32,7 @@ CapturedWork::CapturedWork(torch::Device device)
 CapturedWork::~CapturedWork() {
   const nn::DeviceLibrary& library = *nn::device_library(device_);
   try {
-    guard_of(device_).synchronizeDevice(device_.index());
+    nn::wait_for(device_);
     for (auto& [key, piece] : pieces_)
       if (piece.graph != nullptr) library.graph_free(piece.graph);
     guard_of(device_).exchangeStream(outer_);
@@ -56,6 +58,8 @@ void CapturedWork::run(std::size_t key, const std::function<void()>& work) {
 bool CapturedWork::make(Graph& piece, const std::function<void()>& work) {
   const nn::DeviceLibrary& library = *nn::device_library(device_);
   const nn::StepFromGpu counted(step_, counter_);
+  // Graphs take memory of their own, and what the first runs have left is no longer needed.
+  c10::getDeviceAllocator(device_.type())->emptyCache();
   void* graph = nullptr;
   if (library.graph_begin(&graph) != 0) {
     problem_ = library.graph_error();

@@ -149,7 +149,8 @@ torch::Tensor Engine::gradients(const optim::Pass& pass, std::span<optim::Update
     for (std::size_t group = 1; group < groups; ++group)
       replica->collect(accumulators_[replica][group - 1]);
   const auto named = static_cast<std::int64_t>(pass.loss_names.size());
-  torch::Tensor losses = torch::zeros({named}, torch::kFloat64);
+  torch::Tensor losses = torch::zeros(
+      {named}, torch::dtype(torch::kFloat64).device(replicas.front()->weights().device()));
   if (named > 0 && !tiles.empty()) {
     losses = contributions[0].narrow(0, 0, named).clone();
     for (std::size_t i = 1; i < tiles.size(); ++i)

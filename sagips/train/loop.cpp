@@ -100,14 +100,16 @@ Loop::Loop(LoopConfig config, optim::Optimizer& optimizer, Callbacks callbacks)
     if (const optim::UpdateStep& step = optimizer.steps()[i];
         step.rule->config().batches_per_update > 1)
       collected_[i].gradients = torch::zeros_like(step.replica->gradients());
-  if (!is_left_to_gpu(config_, optimizer, callbacks_.exchange)) return;
   const torch::Device device = optimizer.steps().front().replica->weights().device();
+  if (optimizer.graphs_of(1).number >= 0 && !add_up_)
+    captured_ = std::make_unique<Captured>(device);
+  if (callbacks_.tracer != nullptr && !device.is_cpu())
+    gpu_trace_.emplace(device, *callbacks_.tracer);
+  if (!is_left_to_gpu(config_, optimizer, callbacks_.exchange)) return;
   on_gpu_.emplace();
   on_gpu_->not_finite = torch::zeros({1}, torch::dtype(torch::kInt32).device(device));
   for (const optim::UpdateStep& step : optimizer.steps())
     step.rule->share_flag(on_gpu_->not_finite);
-  if (optimizer.repeats_on_gpu() && callbacks_.tracer == nullptr)
-    on_gpu_->captured = std::make_unique<CapturedWork>(device);
 }
 
 void Loop::observe(const record::Event& event) const {
@@ -140,6 +142,8 @@ void Loop::observe_epoch() {
   for (const optim::UpdateStep& step : optimizer_.steps())
     if (step.rule->last_rate() > 0)
       done.learning_rates.push_back({step.name, step.rule->last_rate()});
+  if (gpu_trace_) gpu_trace_->tell();
+  ++traced_epochs_;
   if (on_gpu_) {
     on_gpu_->epochs.push_back({std::move(done), epoch_means(), epoch_events_});
     return begin_epoch();
@@ -187,6 +191,12 @@ void Loop::read_gpu() {
   refuse_gradient(*lost.first, "", epoch() + 1, batch.get());
 }
 
+// Other exchanges go on meanwhile, in time that is the computing's.
+void Loop::poll_while_gpu_works(const optim::UpdateStep& step) const {
+  const torch::Device device = step.replica->weights().device();
+  while (callbacks_.exchange.poll && nn::works(device)) callbacks_.exchange.poll();
+}
+
 // What the GPU still works on is training time.
 void Loop::wait_for_gpu() {
   phases_.begin_step();
@@ -220,7 +230,7 @@ torch::Device Loop::device_of(const optim::Pass& pass) const {
 void Loop::begin_epoch() {
   epoch_events_ = epoch_s_ = 0;
   epoch_steps_ = 0;
-  if (on_gpu_ && !losses_.empty()) {  // graphs add to these
+  if ((on_gpu_ || captured_) && !losses_.empty()) {  // graphs add to these
     for (auto& [pass, sums] : losses_) sums.zero_();
     return;
   }
@@ -275,6 +285,7 @@ void Loop::take(record::Evaluated evaluated, std::int64_t epoch, double time_s) 
 // A sum is finite only if every term is, barring overflow, which is as bad.
 bool Loop::is_finite(const optim::UpdateStep& step, const char* when) const {
   if (on_gpu_) return true;  // its update rules look
+  poll_while_gpu_works(step);
   if (std::isfinite(step.replica->gradients().sum().item<double>())) return true;
   if (config_.non_finite == NonFinite::skip) return false;
   refuse_gradient(step, when, epoch() + 1, batch_);
@@ -297,8 +308,9 @@ void Loop::compute(const optim::Pass& pass, optim::Batch& batch) {
   {
     const PhaseClock::Scope computing = phase(&TimeSplit::compute_s, "gradients");
     const auto number = static_cast<std::size_t>(&pass - optimizer_.passes().data());
-    run_on_gpu(1 + number, [&] {
-      const torch::Tensor losses = engine_.gradients(pass, optimizer_.steps(), batch, poll_);
+    run_on_gpu(1 + number, "gradients", pass.name, [&] {
+      const torch::Tensor losses = engine_.gradients(pass, optimizer_.steps(), batch,
+                                                     captured_ ? std::function<void()>() : poll_);
       for (auto& [known, sums] : losses_)
         if (known == &pass) sums.add_(losses.to(sums.device()));
     });
@@ -382,7 +394,9 @@ void Loop::update(std::size_t index) {
   const PhaseClock::Scope updating = phase(&TimeSplit::update_s, "update", &step);
   if (updated) {
     step.rule->begin_step(progress());
-    run_on_gpu(1 + optimizer_.passes().size() + index, [&] { step.rule->finish_step(); });
+    run_on_gpu(
+        1 + optimizer_.passes().size() + index, "update", step.name,
+        [&] { step.rule->finish_step(); }, step.rule->looks_at_gradients());
   }
   pending_[index] = {};
   if (callbacks_.exchange.after_update) {
@@ -392,29 +406,49 @@ void Loop::update(std::size_t index) {
   if ((updated || callbacks_.exchange.moves_weights) && step.updated) step.updated();
 }
 
-void Loop::run_on_gpu(std::size_t key, const std::function<void()>& work) {
-  if (!on_gpu_ || !on_gpu_->captured) return work();
-  on_gpu_->captured->run(key, work);
-  if (on_gpu_->captured->problem().empty()) return;
+// number: of the piece of work in a step
+// may_repeat: as a graph
+void Loop::run_on_gpu(std::size_t number, const char* name, const std::string& of,
+                      const std::function<void()>& work, bool may_repeat) {
+  const bool is_traced = gpu_trace_ && traced_epochs_ < config_.timeline;
+  if (is_traced)
+    gpu_trace_->begin(
+        {.name = name, .network = of.empty() ? nullptr : of.c_str(), .step = step_ + 1});
+  may_repeat&& captured_ ? run_as_graph(number, work) : work();
+  if (is_traced) gpu_trace_->end();
+}
+
+void Loop::run_as_graph(std::size_t number, const std::function<void()>& work) {
+  const std::size_t pieces = 1 + optimizer_.passes().size() + optimizer_.steps().size();
+  captured_->work.run(static_cast<std::size_t>(captured_->graphs) * pieces + number, work);
+  if (captured_->work.problem().empty()) return;
   observe(record::Warning{
       epoch() + 1, core::text("the GPU gets this training operation by operation, which may be "
                               "slower: it cannot be a graph (",
-                              on_gpu_->captured->problem(), ")")});
-  on_gpu_->captured.reset();
+                              captured_->work.problem(), ")")});
+  drawn_ = std::move(captured_->drawn[captured_->graphs]);
+  captured_.reset();
 }
 
 optim::Batch& Loop::draw() {
   const auto number = static_cast<std::uint32_t>(step_ + 1);
-  if (on_gpu_ && on_gpu_->captured) {
-    on_gpu_->captured->begin_step(number);
-    if (drawn_) {
-      run_on_gpu(0, [&] { optimizer_.redraw(*drawn_, number); });
-      drawn_->step = number;
-      return *drawn_;
-    }
+  const optim::Optimizer::Graphs graphs =
+      captured_ ? optimizer_.graphs_of(number) : optim::Optimizer::Graphs{};
+  if (captured_) {
+    captured_->work.begin_step(number);
+    captured_->graphs = graphs.number;
   }
-  drawn_ = optimizer_.draw(number);
-  return *drawn_;
+  std::unique_ptr<optim::Batch>& drawn = captured_ ? captured_->drawn[graphs.number] : drawn_;
+  if (!captured_ || !drawn) {
+    run_on_gpu(
+        0, "draw", "", [&] { drawn = optimizer_.draw(number); }, false);
+    return *drawn;
+  }
+  optim::Batch& batch = *drawn;
+  batch.step = number;
+  run_on_gpu(
+      0, "draw", "", [&] { optimizer_.redraw(batch, number); }, graphs.draws);
+  return batch;
 }
 
 // Threads take tiles. What is left beside those is too short for threads in each operation.
@@ -427,11 +461,12 @@ double Loop::run_step() {
     ++step_;
     return 0;
   }
-  {
+  const auto drawn = [this]() -> optim::Batch& {
     const PhaseClock::Scope drawing = phase(&TimeSplit::loading_s, "draw");
-    batch_ = &draw();
-  }
-  optim::Batch& batch = *drawn_;
+    return draw();
+  };
+  optim::Batch& batch = drawn();
+  batch_ = &batch;
   batch.progress = progress();
   if (add_up_) batch.add_up = &add_up_;
   if (losses_.empty()) begin_epoch();
@@ -445,7 +480,7 @@ double Loop::run_step() {
   ++epoch_steps_;
   batch_ = nullptr;
   const auto events = static_cast<double>(batch.samples * batch.events);
-  if (on_gpu_ && on_gpu_->captured) return events;
+  if (captured_) return events;
   const PhaseClock::Scope freeing = phase(&TimeSplit::loading_s, nullptr);
   drawn_.reset();
   return events;

@@ -3,6 +3,7 @@
 #include <deque>
 #include <exception>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 #include "sagips/record/event.hpp"
 #include "sagips/train/captured_work.hpp"
 #include "sagips/train/engine.hpp"
+#include "sagips/train/gpu_trace.hpp"
 #include "sagips/train/phase_clock.hpp"
 
 namespace sagips::train {
@@ -169,11 +171,14 @@ class Loop {
   bool is_finite(const optim::UpdateStep& step, const char* when) const;
   [[noreturn]] void refuse_gradient(const optim::UpdateStep& step, const char* when,
                                     std::int64_t epoch, const optim::Batch* batch) const;
-  void run_on_gpu(std::size_t key, const std::function<void()>& work);
+  void run_on_gpu(std::size_t number, const char* name, const std::string& of,
+                  const std::function<void()>& work, bool may_repeat = true);
+  void run_as_graph(std::size_t number, const std::function<void()>& work);
   optim::Batch& draw();
   bool is_time_to_read() const;
   void read_gpu();
   void wait_for_gpu();
+  void poll_while_gpu_works(const optim::UpdateStep& step) const;
   /// Steps that have left all weights alone, and whose gradient was the first.
   struct LostSteps {
     std::int64_t count = 0;
@@ -218,12 +223,23 @@ class Loop {
   double epoch_events_ = 0, epoch_s_ = 0;  ///< of the epoch that is running
   std::int64_t epoch_steps_ = 0;           ///< of it, whose losses are summed
   const optim::Batch* batch_ = nullptr;    ///< of the step that is running
-  std::unique_ptr<optim::Batch> drawn_;  ///< the same; its tensors serve all steps that are graphs
+  std::unique_ptr<optim::Batch> drawn_;    ///< the same, unless its steps are graphs
+
+  /// Of a training whose steps are graphs on a GPU.
+  struct Captured {
+    explicit Captured(torch::Device device) : work(device) {}
+    CapturedWork work;
+    int graphs = 0;  ///< of the step that is running, see optim::Optimizer::Graphs
+    std::map<int, std::unique_ptr<optim::Batch>>
+        drawn{};  ///< whose tensors serve all steps of such graphs
+  };
+  std::unique_ptr<Captured> captured_;
+  std::optional<GpuTrace> gpu_trace_;
+  std::int64_t traced_epochs_ = 0;  ///< of this start
 
   /// Of a training on a GPU that nobody waits for before its numbers are observed.
   struct OnGpu {
     torch::Tensor not_finite;  ///< a flag of all update rules
-    std::unique_ptr<CapturedWork> captured;
     struct Epoch {
       record::EpochDone done;
       torch::Tensor means;  ///< losses of all passes

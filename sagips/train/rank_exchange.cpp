@@ -27,6 +27,19 @@ std::vector<std::size_t> shared_tensors(const nn::Replica& replica) {
   return sizes;
 }
 
+// Exchanges of ours add up on the CPU.
+void check_memory(const ExchangeChoice& choice) {
+  if (choice.config.memory != comm::ExchangesConfig::Memory::gpu) return;
+  const auto check = [](const std::string& name, const std::string& key) {
+    if (name != "none" && !comm::known_exchanges().get(name, key).is_of_library)
+      throw core::ConfigError("exchanges.memory",
+                              core::text("gpu: ", name, " adds up in the memory of machines. Set ",
+                                         key, "=all_reduce, or this to host."));
+  };
+  check(choice.primary, "exchange");
+  for (const auto& [network, name] : choice.others) check(name, network + ".exchange");
+}
+
 void check_clipping(const optim::UpdateStep& step) {
   if (step.rule->config().clip_norm > 0 &&
       step.replica->shared_size() != step.replica->weights().numel())
@@ -43,6 +56,8 @@ void check_clipping(const optim::UpdateStep& step) {
 RankExchange::RankExchange(comm::Ranks& ranks, optim::Optimizer& optimizer,
                            const ExchangeChoice& choice, std::uint64_t seed)
     : ranks_(ranks), optimizer_(optimizer), primary_(optimizer.steps().front().name) {
+  check_memory(choice);
+  const bool on_gpu = stays_on_gpus(choice);
   for (optim::UpdateStep& step : optimizer.steps()) {
     const bool is_primary = step.name == primary_;
     const std::string network = step.network.empty() ? step.name : step.network;
@@ -63,8 +78,10 @@ RankExchange::RankExchange(comm::Ranks& ranks, optim::Optimizer& optimizer,
     site.tensors = shared_tensors(*step.replica);
     Link& link = links_[step.name];
     site.update = updates_by(step, link);
-    auto exchange = comm::make_exchange(name, choice.config, site, key);
-    link.mirror = std::make_unique<HostMirror>(*step.replica);
+    const bool stays = on_gpu && name != "none";
+    auto exchange =
+        stays ? on_gpus(step, site) : comm::make_exchange(name, choice.config, site, key);
+    link.mirror = std::make_unique<HostMirror>(*step.replica, stays);
     link.is_copied = link.mirror->is_copy() && name != "none" &&
                      (ranks.size() > 1 || exchange->central_weights() != nullptr);
     link.subject = step.name;
@@ -84,6 +101,24 @@ RankExchange::RankExchange(comm::Ranks& ranks, optim::Optimizer& optimizer,
       sum_.emplace(site, next_index(key), "to the sums of a batch norm");
   }
   if (sum_) check_norms();
+}
+
+// Whether gradients stay on the ranks' GPUs. collective
+bool RankExchange::stays_on_gpus(const ExchangeChoice& choice) const {
+  if (choice.config.memory != comm::ExchangesConfig::Memory::gpu || ranks_.size() == 1)
+    return false;
+  const bool is_on_gpu = !optimizer_.steps().front().replica->weights().is_cpu();
+  const auto all = ranks_.gather(is_on_gpu ? 1 : 0);
+  if (std::ranges::count(all, 0U) % ranks_.size() == 0) return is_on_gpu;
+  throw core::ConfigError("exchanges.memory",
+                          "gpu: some ranks work on a CPU. Set device=cuda, which says what they "
+                          "lack, or this to host.");
+}
+
+std::unique_ptr<comm::Exchange> RankExchange::on_gpus(const optim::UpdateStep& step,
+                                                      const comm::Site& site) {
+  if (!gpu_sums_) gpu_sums_ = std::make_shared<GpuSums>(ranks_, step.replica->weights().device());
+  return std::make_unique<GpuMean>(site, gpu_sums_);
 }
 
 bool RankExchange::norms_over_ranks(const ExchangeChoice& choice) const {
@@ -233,8 +268,9 @@ void RankExchange::begin() {
   });
 }
 
-ExchangeHooks RankExchange::hooks() {
+ExchangeHooks RankExchange::hooks(core::Tracer* tracer) {
   ExchangeHooks hooks;
+  for (auto& [subject, link] : links_) link.mirror->set_tracer(tracer);
   hooks.gradients_ready = [this](optim::UpdateStep& step) {
     const auto link = links_.find(step.name);
     if (link == links_.end()) return;
@@ -248,8 +284,13 @@ ExchangeHooks RankExchange::hooks() {
   hooks.before_update = [this](optim::UpdateStep& step) {
     const auto link = links_.find(step.name);
     if (link == links_.end()) return true;
-    use_drivers(link->second,
-                [](Link&, comm::ExchangeDriver& driver, comm::ReplicaView) { driver.finish(); });
+    try {
+      use_drivers(link->second,
+                  [](Link&, comm::ExchangeDriver& driver, comm::ReplicaView) { driver.finish(); });
+    } catch (...) {  // what is under way on GPUs would wait for who is gone
+      if (gpu_sums_) gpu_sums_->abort();
+      throw;
+    }
     link->second.give(true, false);
     return link->second.driver->exchange().updates(link->second.step);
   };
@@ -453,6 +494,7 @@ ExchangeTraits traits_of(const ExchangeChoice& choice, int ranks) {
   const auto known = comm::known_exchanges();
   for (const auto& [network, name] : choice.others) known.get(name, network + ".exchange");
   comm::ExchangeEntry entry = known.get(choice.primary, "exchange");
+  check_memory(choice);
   if (ranks == 1) return {};
   if (entry.inner) entry = known.get(entry.inner(choice.config), "exchange");
   return {entry.is_exact ? choice.config.learning_rate_factor(ranks) : 1, entry.data_fraction};

@@ -14,6 +14,7 @@
 #include "sagips/optim/learn/optimizer.hpp"
 #include "sagips/problem/rank_place.hpp"
 #include "sagips/record/event.hpp"
+#include "sagips/train/gpu_mean.hpp"
 #include "sagips/train/host_mirror.hpp"
 #include "sagips/train/loop.hpp"
 
@@ -39,7 +40,8 @@ class RankExchange {
 
   /// Called before the first step, after a state was put back. collective
   void begin();
-  ExchangeHooks hooks();
+  /// tracer: of the rank, is told of copies from GPUs and to them
+  ExchangeHooks hooks(core::Tracer* tracer = nullptr);
   /// What each exchange has cost so far, before a restart, too.
   std::vector<record::Exchanged> reports(std::int64_t epoch) const;
   /// The same of the step whose network gives the answer.
@@ -96,6 +98,8 @@ class RankExchange {
                       comm::Site site);
   bool norms_over_ranks(const ExchangeChoice& choice) const;
   void check_norms() const;
+  bool stays_on_gpus(const ExchangeChoice& choice) const;
+  std::unique_ptr<comm::Exchange> on_gpus(const optim::UpdateStep& step, const comm::Site& site);
   int next_index(const std::string& key);
   /// Each driver of the optimizer's steps, and what it carries.
   using UseDriver = std::function<void(Link&, comm::ExchangeDriver&, comm::ReplicaView)>;
@@ -111,6 +115,7 @@ class RankExchange {
   optim::Optimizer& optimizer_;
   std::string primary_;
   std::map<std::string, Link> links_;  ///< by step
+  std::shared_ptr<GpuSums> gpu_sums_;  ///< of gradients that stay on GPUs; null: none does
   std::optional<comm::RankSum> sum_;   ///< of batch norms; none: each rank has its own
   int drivers_ = 0;
   std::map<const comm::ExchangeDriver*, std::vector<float>> kept_;  ///< central weights

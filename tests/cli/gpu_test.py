@@ -2,6 +2,7 @@
 
 usage: gpu_test.py MPIEXEC SAGIPS FOLDER      FOLDER: of libtorch_cuda.so and libsagips_cuda.so, see tests/cuda
 """
+import array
 import csv
 import glob
 import json
@@ -15,11 +16,23 @@ import unittest
 import jobs
 
 MPIEXEC, SAGIPS, STAND_INS = [os.path.abspath(path) if path else "" for path in sys.argv[1:4]]
+EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../examples")
 os.environ.update(jobs.ENVIRONMENT)
 SMALL = ["batch.samples=4", "batch.events=10", "toy.events=2000", "evaluation.samples=20", "evaluation.events=10",
          "run.figures=false", "threads=1", *jobs.NETWORKS_ALONE]
 ROWS = ["data.rows=40", "data.validation_rows=20", "batch=20", "run.figures=false", "threads=1"]
+PLAIN = [f"{player}.optimizer.{setting}" for player in ("generator", "discriminator")  # no rule that divides by gradients
+         for setting in ("rule=sgd", "learning_rate=0.01")]
 LEARNED = 1e-4  # of a loss after two epochs: rounding, which updates by Adam make larger
+
+
+def floats_of(path):
+    """Of a .npy file of float32 numbers."""
+    with open(path, "rb") as file:
+        content = file.read()
+    begin = 10 + int.from_bytes(content[8:10], "little")
+    assert b"'<f4'" in content[:begin], content[:begin]
+    return array.array("f", content[begin:])
 
 
 class Gpu(unittest.TestCase):
@@ -64,7 +77,7 @@ class Gpu(unittest.TestCase):
                 "gaussians": ["gaussians", "train.epochs=3", *SMALL],
                 "stress_strain": ["stress_strain", "train.epochs=2", *ROWS],
                 "convolution": ["stress_strain/convolution", "train.epochs=2", *ROWS],
-                "digits": ["generation/digits", "train.epochs=1", "run.figures=false", "threads=1"],
+                "digits": ["generation/digits", "train.epochs=1", "run.figures=false", "threads=1", *PLAIN],
                 "showers": [showers, "train.epochs=1", "run.figures=false"]}.items():
             with self.subTest(name):
                 self.expect_alike(self.trained(name + "_gpu", *arguments, "device=cuda"),
@@ -89,6 +102,81 @@ class Gpu(unittest.TestCase):
             found = self.losses(self.trained(name, *short[:-1], *long, f"device={then}"))
             for key, value in whole[4].items():
                 self.assertAlmostEqual(found[4][key], value, delta=LEARNED * max(1, abs(value)), msg=name)
+
+    def test_what_a_training_takes_is_said_before_it(self):
+        for arguments in (["proxy1d", *SMALL], ["stress_strain", *ROWS]):
+            done = self.call("check", *arguments, "device=cuda")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertRegex(done.stdout, r"on the GPU: a training takes \S+ of 8.59 GB, beside what CUDA itself does; a step some \S+ ms")
+
+    def test_a_trace_shows_the_gpu(self):
+        run = self.trained("traced", "proxy1d", "train.epochs=6", "train.timeline=5", *SMALL, "device=cuda", ranks=2)
+        with open(run + "/trace.json") as file:
+            events = json.load(file)
+        events = events["traceEvents"] if isinstance(events, dict) else events
+        for rank in (1, 2):
+            own = [event for event in events if event.get("pid") == rank and event["ph"] == "X"]
+            on_gpu = [event for event in own if event["cat"] == "GPU"]
+            self.assertEqual({event["args"]["step"] for event in on_gpu}, {1, 2, 3, 4, 5})
+            self.assertEqual({event["name"] for event in on_gpu}, {"draw", "gradients", "update"})
+            self.assertIn("copy from the GPU", {event["name"] for event in own})
+            steps = [event for event in own if event["name"] == "step"]
+            for event in on_gpu:
+                self.assertTrue(any(step["ts"] - 1000 <= event["ts"] <= step["ts"] + step["dur"] for step in steps))
+
+    def test_estimates_and_predictions_are_those_of_the_cpu(self):
+        found = {}
+        for device in ("cpu", "cuda"):
+            done = self.call("solve", "proxy1d", "toy.events=2000", f"device={device}", f"run.name={device}",
+                             "run.figures=false", "threads=1")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            with open(f"{self.folder}/runs/proxy1d/{device}/results.json") as file:
+                found[device] = json.load(file)["parameters"]
+        for here, there in zip(found["cpu"], found["cuda"]):
+            self.assertAlmostEqual(here["recovered"], there["recovered"], delta=0.01 * here["error"], msg=here["name"])
+        run = self.trained("rows", "stress_strain", "train.epochs=1", *ROWS)
+        for device in ("cpu", "cuda"):
+            done = self.call("predict", run, f"device={device}", f"out={device}.npy")
+            self.assertEqual(done.returncode, 0, done.stderr)
+        here, there = [floats_of(f"{self.folder}/{device}.npy") for device in ("cpu", "cuda")]
+        self.assertEqual(len(here), len(there))
+        for one, other in zip(here, there):
+            self.assertAlmostEqual(one, other, delta=1e-4 * max(1, abs(one)))
+
+    def test_programs_as_stages_say_what_they_cost(self):
+        python = next((one for one in (sys.executable, "/usr/bin/python3") if shutil.which(one) and subprocess.run(
+            [one, "-c", "import numpy"], capture_output=True, check=False).returncode == 0), None)
+        if python is None:
+            self.skipTest("no Python with NumPy here (Debian: python3-numpy)")
+        own = f"{self.folder}/own"
+        shutil.copytree(EXAMPLES + "/process_stage", own)
+        with open(own + "/my_stage.py") as file:
+            loses = file.read().replace("return parameters", "values = parameters").replace(
+                "-np.log(noise)\n\n\ndef product", """-np.log(noise)
+    return {"values": values, "mask": noise[:, :, 0] > 0.1, "weights": 0.5 + noise[:, :, 0]}
+
+
+def product""")
+        with open(own + "/loses.py", "w") as file:
+            file.write(loses)
+        with open(own + "/my_stage.yaml") as file:
+            yaml = file.read()
+        arguments = ["train.epochs=3", *SMALL, "batch.noise=pseudo_random"]
+        for script in ("my_stage", "loses"):
+            with self.subTest(script):
+                config = f"{own}/{script}.yaml"
+                text = yaml.replace("python3 my_stage.py", f"{python} {script}.py")
+                with open(config, "w") as file:
+                    file.write(text)
+                done = self.call("train", config, *arguments, "device=cuda", "run.name=gpu_" + script)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn("stages that are programs or NumPy functions took", done.stderr)
+                self.assertRegex(done.stdout, r"operation by operation.*stage '.*' works on the CPU")
+                self.expect_alike(glob.glob(f"{self.folder}/runs/*/gpu_{script}")[0],
+                                  self.trained("cpu_" + script, config, *arguments))
+                done = self.call("solve", config, "toy.events=500", "device=cuda", "run.name=solved_" + script,
+                                 "run.figures=false")
+                self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_what_is_missing_is_said_in_a_line(self):
         alone = f"{self.folder}/alone"

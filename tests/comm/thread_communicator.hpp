@@ -14,6 +14,7 @@ struct ThreadTeamConfig {
   std::vector<int> nodes{};      ///< the node each rank pretends to sit on; empty: all on one
   std::uint64_t delay_seed = 0;  ///< with maximum_delay_us: which message is how late
   double maximum_delay_us = 0;   ///< each message arrives up to this much later
+  bool reaches_gpus = false;     ///< as an MPI may; here their memory is the machine's
   const std::atomic<std::int64_t>* clock_ns = nullptr;  ///< what `now_ns` shows; none: the real one
 };
 

@@ -10,14 +10,17 @@
 #include <ATen/ops/as_strided_native.h>
 #include <ATen/ops/view_native.h>
 #include <c10/core/CPUAllocator.h>
+#include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <sys/mman.h>
 #include <torch/library.h>
 #include <torch/types.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -25,6 +28,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -49,6 +53,7 @@ class CUDAHooks final : public CUDAHooksInterface {
     static const Generator generator = at::detail::createCPUGenerator();  // who seeds all seeds it
     return generator;
   }
+  Device getDeviceFromPtr(void*) const override { return {kCUDA, 0}; }
   c10::Allocator* getPinnedMemoryAllocator() const override { return c10::GetCPUAllocator(); }
 };
 REGISTER_CUDA_HOOKS(CUDAHooks)
@@ -61,8 +66,16 @@ namespace {
 std::atomic<std::int64_t> reads{0};
 
 using Work = std::function<void()>;
-/// The graph that is being made; null: none is.
-std::vector<Work>* making = nullptr;
+/// Streams are numbers; what is put on one may become a graph. LibTorch's backward passes run on a thread of their
+/// own, with the stream of the forward pass.
+constexpr std::size_t most_streams = 4096;
+std::atomic<std::size_t> streams{1};
+thread_local std::size_t stream = 0;
+/// The graph that is being made of a stream; null: none is.
+std::vector<Work>*& making() {
+  static auto& of_streams = *new std::array<std::vector<Work>*, most_streams>{};
+  return of_streams.at(stream);
+}
 
 /// The GPU's memory: a part of this process's that can be touched only while an operation runs, so that who reads it
 /// from the CPU ends as on a GPU, by a signal.
@@ -79,6 +92,11 @@ class Memory {
   static Memory& all() {
     static auto* const memory = new Memory;  // tensors may outlive what is static
     return *memory;
+  }
+  static constexpr std::size_t reserved = std::size_t{8} << 30;
+  std::size_t used() {
+    const std::lock_guard lock(mutex_);
+    return used_;
   }
   void* take(std::size_t bytes) {
     const std::lock_guard lock(mutex_);
@@ -101,7 +119,6 @@ class Memory {
   }
 
  private:
-  static constexpr std::size_t reserved = std::size_t{8} << 30;
   Memory()
       : first_(static_cast<char*>(::mmap(nullptr, reserved, PROT_NONE,
                                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))) {}
@@ -122,8 +139,21 @@ class Memory {
   std::map<void*, std::size_t> sizes_;
 };
 
-class Allocator final : public c10::Allocator {
+class Allocator final : public c10::DeviceAllocator {
  public:
+  bool initialized() override { return true; }
+  void emptyCache(c10::MempoolId_t) override {}
+  void recordStream(const c10::DataPtr&, c10::Stream) override {}
+  c10::CachingDeviceAllocator::DeviceStats getDeviceStats(c10::DeviceIndex) override {
+    c10::CachingDeviceAllocator::DeviceStats stats;
+    stats.reserved_bytes[0].peak = static_cast<std::int64_t>(Memory::all().used());
+    return stats;
+  }
+  void resetAccumulatedStats(c10::DeviceIndex) override {}
+  void resetPeakStats(c10::DeviceIndex) override {}
+  std::pair<std::size_t, std::size_t> getMemoryInfo(c10::DeviceIndex) override {
+    return {Memory::reserved - Memory::all().used(), Memory::reserved};
+  }
   c10::DataPtr allocate(std::size_t bytes) override {
     void* const memory = Memory::all().take(bytes);
     {
@@ -131,7 +161,7 @@ class Allocator final : public c10::Allocator {
       std::memset(memory, 0xff, bytes);  // not a number: nobody may count on what lies there
     }
     // Graphs work for good on what was taken for them.
-    return {memory, memory, making == nullptr ? raw_deleter() : [](void*) {},
+    return {memory, memory, making() == nullptr ? raw_deleter() : [](void*) {},
             c10::Device(c10::kCUDA, 0)};
   }
   c10::DeleterFnPtr raw_deleter() const override {
@@ -145,7 +175,18 @@ class Allocator final : public c10::Allocator {
 Allocator allocator;
 REGISTER_ALLOCATOR(c10::kCUDA, &allocator)
 
-/// Work is over when it is asked for, so that streams and events have nothing to do.
+/// What this thread has begun with other ranks, on a stream of its own.
+thread_local std::vector<std::function<bool()>> under_way;
+bool is_all_over() {
+  std::erase_if(under_way, [](const std::function<bool()>& is_over) { return is_over(); });
+  return under_way.empty();
+}
+void wait() {
+  while (!is_all_over()) std::this_thread::yield();
+}
+
+/// Work is over when it is asked for, but for what other ranks have a share in.
+using Clock = std::chrono::steady_clock;
 class Guard final : public c10::impl::DeviceGuardImplInterface {
  public:
   c10::DeviceType type() const override { return c10::kCUDA; }
@@ -153,22 +194,35 @@ class Guard final : public c10::impl::DeviceGuardImplInterface {
   c10::Device getDevice() const override { return {c10::kCUDA, 0}; }
   void setDevice(c10::Device) const override {}
   void uncheckedSetDevice(c10::Device) const noexcept override {}
-  c10::Stream getStream(c10::Device) const override {
-    return c10::Stream(c10::Stream::DEFAULT, c10::Device(c10::kCUDA, 0));
+  c10::Stream getStream(c10::Device) const override { return named(stream); }
+  c10::Stream getDefaultStream(c10::Device) const override { return named(0); }
+  c10::Stream getStreamFromGlobalPool(c10::Device, bool) const override { return named(streams++); }
+  c10::Stream exchangeStream(c10::Stream next) const override {
+    return named(std::exchange(stream, static_cast<std::size_t>(next.id())));
   }
-  c10::Stream getDefaultStream(c10::Device device) const override { return getStream(device); }
-  c10::Stream getStreamFromGlobalPool(c10::Device device, bool) const override {
-    return getStream(device);
+  static c10::Stream named(std::size_t number) {
+    return c10::Stream(c10::Stream::UNSAFE, c10::Device(c10::kCUDA, 0),
+                       static_cast<c10::StreamId>(number));
   }
-  c10::Stream exchangeStream(c10::Stream) const override { return getStream(getDevice()); }
   void* getStreamNativeHandle(const c10::Stream) const override { return nullptr; }
-  void record(void**, const c10::Stream&, c10::DeviceIndex, c10::EventFlag) const override {}
+  void record(void** event, const c10::Stream&, c10::DeviceIndex, c10::EventFlag) const override {
+    if (*event == nullptr) *event = new Clock::time_point;
+    *static_cast<Clock::time_point*>(*event) = Clock::now();
+  }
+  void destroyEvent(void* event, c10::DeviceIndex) const noexcept override {
+    delete static_cast<Clock::time_point*>(event);
+  }
+  double elapsedTime(void* from, void* to, c10::DeviceIndex) const override {
+    return std::chrono::duration<double, std::milli>(*static_cast<Clock::time_point*>(to) -
+                                                     *static_cast<Clock::time_point*>(from))
+        .count();
+  }
   void block(void*, const c10::Stream&) const override {}
-  bool queryEvent(void*) const override { return true; }
+  bool queryEvent(void*) const override { return is_all_over(); }
   bool queryStream(const c10::Stream&) const override { return true; }
   void synchronizeStream(const c10::Stream&) const override {}
   void synchronizeEvent(void*) const override {}
-  void synchronizeDevice(c10::DeviceIndex) const override {}
+  void synchronizeDevice(c10::DeviceIndex) const override { wait(); }
   c10::DeviceIndex deviceCount() const noexcept override { return 1; }
 };
 C10_REGISTER_GUARD_IMPL(CUDA, Guard)
@@ -194,15 +248,15 @@ at::Tensor on_cpu(const at::Tensor& tensor) {
                        at::TensorOptions(tensor.scalar_type()));
 }
 void refuse_in_graph(const std::string& what) {
-  TORCH_CHECK(making == nullptr, "operation not permitted when stream is capturing: ", what);
+  TORCH_CHECK(making() == nullptr, "operation not permitted when stream is capturing: ", what);
 }
 /// Nothing is kept of what runs here: a GPU would do it by itself.
 struct Apart {
-  std::vector<Work>* outer = std::exchange(making, nullptr);
+  std::vector<Work>* outer = std::exchange(making(), nullptr);
   Apart() = default;
   Apart(const Apart&) = delete;
   Apart& operator=(const Apart&) = delete;
-  ~Apart() { making = outer; }
+  ~Apart() { making() = outer; }
 };
 void copy_now(const at::Tensor& to, const at::Tensor& from) {
   const Memory::Open open;
@@ -213,8 +267,8 @@ void copy_now(const at::Tensor& to, const at::Tensor& from) {
 at::Tensor& copy(at::Tensor& to, const at::Tensor& from, bool) {
   if (to.is_cpu() || from.is_cpu()) refuse_in_graph("a copy between cpu and cuda");
   if (to.is_cpu()) ++reads;
-  if (making != nullptr)
-    making->push_back([to, from] { copy_now(to, from); });
+  if (making() != nullptr)
+    making()->push_back([to, from] { copy_now(to, from); });
   else
     copy_now(to, from);
   return to;
@@ -347,7 +401,7 @@ std::vector<c10::IValue> kept(const c10::OperatorHandle& op,
 void fall_back(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   refuse_mixed(op, *stack);
   const auto arguments = torch::jit::pop(*stack, op.schema().arguments().size());
-  for (c10::IValue& value : making != nullptr ? kept(op, arguments) : run(op, arguments))
+  for (c10::IValue& value : making() != nullptr ? kept(op, arguments) : run(op, arguments))
     stack->push_back(std::move(value));
 }
 
@@ -377,16 +431,17 @@ void fake_cuda_put(std::function<void()> kernel) {
     const Memory::Open open;
     kernel();
   };
-  if (making != nullptr)
-    making->push_back(work);
+  if (making() != nullptr)
+    making()->push_back(work);
   else
     work();
 }
+void fake_cuda_wait_for(std::function<bool()> is_over) { under_way.push_back(std::move(is_over)); }
 int sagips_cuda_graph_begin(void** graph) {
-  *graph = making = new std::vector<Work>;
+  *graph = making() = new std::vector<Work>;
   return 0;
 }
-int sagips_cuda_graph_end(void*) { return making = nullptr, 0; }
+int sagips_cuda_graph_end(void*) { return making() = nullptr, 0; }
 int sagips_cuda_graph_replay(void* graph) {
   const at::NoGradGuard no_grad;
   for (const Work& work : *static_cast<std::vector<Work>*>(graph)) work();
@@ -395,5 +450,7 @@ int sagips_cuda_graph_replay(void* graph) {
 void sagips_cuda_graph_free(void* graph) { delete static_cast<std::vector<Work>*>(graph); }
 const char* sagips_cuda_graph_error(void) { return ""; }
 
+/// Lets everybody touch the device's memory from now on, as an MPI does that reaches GPUs.
+extern "C" void fake_cuda_open() { new Memory::Open; }
 /// How often numbers were copied or read from the device.
 extern "C" std::int64_t fake_cuda_reads() { return reads; }

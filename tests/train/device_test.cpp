@@ -2,8 +2,11 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <span>
 
 #include "sagips/nn/device.hpp"
 #include "sagips/nn/device_library.hpp"
@@ -25,11 +28,13 @@ torch::Device gpu() {
   return device;
 }
 
-std::int64_t reads() {
+template <class Answer>
+Answer stand_in(const char* call) {
   static void* const library =
       ::dlopen((std::filesystem::path(SAGIPS_FAKE_CUDA) / "libtorch_cuda.so").c_str(), RTLD_NOW);
-  return reinterpret_cast<std::int64_t (*)()>(::dlsym(library, "fake_cuda_reads"))();
+  return reinterpret_cast<Answer (*)()>(::dlsym(library, call))();
 }
+std::int64_t reads() { return stand_in<std::int64_t>("fake_cuda_reads"); }
 
 // 3xTF32 products leave some 1e-6 of a sum's size.
 constexpr double rounding = 1e-5;
@@ -145,13 +150,14 @@ struct Told {
   std::int64_t reads = 0;  ///< of numbers on the GPU
 };
 
-Told told_by(const env::Environment& environment, torch::Device device, std::int64_t epochs,
-             NonFinite non_finite = NonFinite::stop) {
+enum class Steps { graphs, operations };
+
+Told told_of(optim::Optimizer& optimizer, torch::Device device, std::int64_t epochs,
+             Steps steps = Steps::graphs, NonFinite non_finite = NonFinite::stop) {
   Told told;
-  optim::GanConfig small = small_gan();
-  small.batch = {.samples = 4, .events = 5};
-  optim::Gan gan(small, environment, 1, device);
   Loop::Callbacks callbacks;
+  if (steps == Steps::operations)  // since ranks may meet within a pass
+    callbacks.exchange.add_up = [](std::span<double>) {};
   callbacks.observers.push_back([&told](const record::Event& event) {
     if (const auto* const done = std::get_if<record::EpochDone>(&event))
       told.epochs.push_back(*done);
@@ -161,7 +167,7 @@ Told told_by(const env::Environment& environment, torch::Device device, std::int
   LoopConfig config = loop_config(epochs, 0);
   config.non_finite = non_finite;
   config.engine.takes_whole_batches = !device.is_cpu();
-  Loop loop(config, gan, callbacks);
+  Loop loop(config, optimizer, callbacks);
   const std::int64_t before = reads();
   try {
     loop.run();
@@ -169,25 +175,72 @@ Told told_by(const env::Environment& environment, torch::Device device, std::int
     told.error = error.what();
   }
   told.reads = reads() - before;
-  told.weights = gan.generator().weights().cpu().clone();
+  told.weights = optimizer.steps().front().replica->weights().cpu().clone();
   return told;
 }
 
-// Who skips updates looks at each gradient, operation by operation.
+Told told_by(const env::Environment& environment, torch::Device device, std::int64_t epochs,
+             Steps steps = Steps::graphs, NonFinite non_finite = NonFinite::stop,
+             optim::GanConfig small = small_gan()) {
+  small.batch = {.samples = 4, .events = 5};
+  optim::Gan gan(small, environment, 1, device);
+  return told_of(gan, device, epochs, steps, non_finite);
+}
+
+void expect_graphs_of(const std::function<Told(Steps)>& train, const std::string& what) {
+  const Told graphs = train(Steps::graphs), operations = train(Steps::operations);
+  EXPECT_EQ(graphs.error + operations.error, "") << what;
+  EXPECT_TRUE(torch::equal(graphs.weights, operations.weights)) << what;
+  EXPECT_TRUE(graphs.warnings.empty()) << what << ": " << graphs.warnings.front();
+  ASSERT_EQ(graphs.epochs.size(), operations.epochs.size()) << what;
+  for (std::size_t i = 0; i < graphs.epochs.size(); ++i)
+    for (std::size_t k = 0; k < graphs.epochs[i].losses.size(); ++k)
+      EXPECT_EQ(graphs.epochs[i].losses[k].value, operations.epochs[i].losses[k].value) << what;
+}
+
 TEST(Gpu, RepeatsAStepAsAGraphBitForBit) {
   const env::Environment environment = small_environment();
-  const Told graphs = told_by(environment, gpu(), 34),
-             operations = told_by(environment, gpu(), 34, NonFinite::skip);
-  EXPECT_TRUE(torch::equal(graphs.weights, operations.weights));
-  EXPECT_TRUE(graphs.warnings.empty()) << graphs.warnings.front();
-  EXPECT_LE(graphs.reads, operations.reads / 2) << "now and then";
-  EXPECT_GE(operations.reads, 34);
+  optim::GanConfig penalised = small_gan();
+  penalised.discriminator.gradient_penalty.kind = optim::GradientPenaltyConfig::Kind::r1;
+  penalised.discriminator.gradient_penalty.every = 2;
+  expect_graphs_of(
+      [&](Steps steps) {
+        return told_by(environment, gpu(), 9, steps, NonFinite::stop, penalised);
+      },
+      "penalised");
+  expect_graphs_of(
+      [&](Steps steps) {
+        Told told = told_by(environment, gpu(), 5, steps, NonFinite::skip);
+        EXPECT_GE(told.reads, 5) << "each step that may be skipped is looked at";
+        return told;
+      },
+      "skipping");
+}
+
+// The last batch of 64 rows in batches of 10 has 4.
+TEST(Gpu, LearnsFromRowsThatStayThereByGraphs) {
+  gpu();
+  const data::Examples examples = three_classes(64);
+  optim::SupervisedConfig config{.batch = 10};
+  config.optimizer.clip_norm = 1;
+  config.loss_options.class_weights = {"1", "2", "0.5"};
+  for (const std::string& network :
+       {dense_layers, std::string("{dense: 8, activation: tanh}, {dropout: 0.5}, {dense: 3}")}) {
+    const auto train = [&](Steps steps) {
+      optim::Supervised learner(config, {{.network = layers_of(network)}}, data::hold(examples), 1,
+                                gpu(), {}, {.class_shares = torch::ones({3}) / 3});
+      return told_of(learner, gpu(), 5, steps);
+    };
+    expect_graphs_of(train, network);
+    EXPECT_LE(train(Steps::graphs).reads, 5) << "of 35 steps";
+  }
 }
 
 TEST(Gpu, TellsEveryEpochOnceAndInOrder) {
   const env::Environment environment = small_environment();
   const Told there = told_by(environment, gpu(), 34), here = told_by(environment, torch::kCPU, 34);
   ASSERT_EQ(there.epochs.size(), here.epochs.size());
+  EXPECT_LE(there.reads, 34 / 2) << "now and then";
   double time_s = 0;
   for (std::size_t i = 0; i < here.epochs.size(); ++i) {
     const record::EpochDone &one = there.epochs[i], &wanted = here.epochs[i];
@@ -249,10 +302,12 @@ TEST(Gpu, SaysWhenAStepCannotBeAGraph) {
   const Told told = told_by(environment, gpu(), 8);
   ASSERT_EQ(told.warnings.size(), 1U);
   EXPECT_NE(told.warnings[0].find("operation by operation"), std::string::npos);
-  EXPECT_TRUE(torch::equal(told.weights, told_by(environment, gpu(), 8, NonFinite::skip).weights));
+  EXPECT_TRUE(
+      torch::equal(told.weights, told_by(environment, gpu(), 8, Steps::operations).weights));
 }
 
 TEST(Gpu, LearnsFromRowsAsTheCpuDoes) {
+  gpu();
   const data::Examples examples = three_classes(60);
   for (const std::string& network :
        {dense_layers, layers_with_norm,
@@ -271,6 +326,7 @@ TEST(Gpu, LearnsFromRowsAsTheCpuDoes) {
 
 // Factors of 10 bits.
 TEST(Gpu, ConvolvesImagesOfThreeDimensionsByItsOwnPasses) {
+  gpu();
   const auto network = [] {
     struct List {
       std::vector<nn::LayerConfig> layers{};
@@ -303,6 +359,7 @@ TEST(Gpu, ConvolvesImagesOfThreeDimensionsByItsOwnPasses) {
 }
 
 TEST(Gpu, RanksExchangeThroughThisMachinesMemory) {
+  gpu();
   const data::Examples examples = three_classes(64);
   for (const std::string name : {"all_reduce", "arar", "gossip", "averaged", "adasum", "served"}) {
     comm::ExchangesConfig exchanges;
@@ -315,6 +372,108 @@ TEST(Gpu, RanksExchangeThroughThisMachinesMemory) {
     expect_alike(there.statistics, here.statistics, rounding, name);
     EXPECT_EQ(there.calls, here.calls) << name;
   }
+}
+
+/// The folder of the stand-ins, but for a file that is no library.
+struct WithoutNccl {
+  WithoutNccl() {
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder / "libnccl.so.2") << "none\n";
+    ::setenv("SAGIPS_CUDA_FOLDER", folder.c_str(), 1);
+  }
+  ~WithoutNccl() { ::setenv("SAGIPS_CUDA_FOLDER", SAGIPS_FAKE_CUDA, 1); }
+  WithoutNccl(const WithoutNccl&) = delete;
+  WithoutNccl& operator=(const WithoutNccl&) = delete;
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / "sagips_without_nccl";
+};
+
+comm::ExchangesConfig between_gpus() {
+  comm::ExchangesConfig exchanges;
+  exchanges.memory = comm::ExchangesConfig::Memory::gpu;
+  exchanges.running_statistics = comm::ExchangesConfig::RunningStatistics::averaged;
+  return exchanges;
+}
+
+TEST(Gpu, RanksExchangeBetweenGpus) {
+  gpu();
+  // Of 26 rows the last batch has two, so that one of three ranks has none.
+  for (const auto& [network, rows] :
+       {std::pair(layers_with_norm, 64), std::pair(dense_layers, 26)}) {
+    const data::Examples examples = three_classes(rows);
+    const auto on = [&, &network = network](comm::ExchangesConfig::Memory memory,
+                                            torch::Device device) {
+      comm::ExchangesConfig exchanges = between_gpus();
+      exchanges.memory = memory;
+      return learned(3, plain_steps(8), network, examples, 4, "all_reduce", exchanges, device);
+    };
+    const Learned here = on(comm::ExchangesConfig::Memory::host, torch::kCPU),
+                  there = on(comm::ExchangesConfig::Memory::gpu, gpu());
+    expect_alike(there.weights, here.weights, rounding, network);
+    if (here.statistics.numel() > 0)
+      expect_alike(there.statistics, here.statistics, rounding, network);
+    EXPECT_TRUE(there.same_statistics);
+    EXPECT_EQ(there.calls, here.calls);
+  }
+}
+
+TEST(Gpu, TwoNetworksExchangeBetweenGpusAsThroughTheHost) {
+  const auto weights = [](const comm::ExchangesConfig& exchanges) {
+    torch::Tensor found;
+    on_ranks(2, [&](comm::Ranks& ranks) {
+      ExchangeChoice choice{.primary = "all_reduce", .others = {{"discriminator", "all_reduce"}}};
+      choice.config = exchanges;
+      SmallTraining training(ranks, fully_shared_gan(4), choice, SmallTraining::epochs(5), gpu());
+      training.loop.run_epochs(5);
+      const auto reports = training.exchange.reports(5);
+      EXPECT_EQ(reports.size(), 2U);
+      for (const record::Exchanged& report : reports) {
+        EXPECT_EQ(report.calls, 5);
+        EXPECT_EQ(report.copying_s > 0, exchanges.memory == comm::ExchangesConfig::Memory::host);
+      }
+      if (ranks.is_first()) found = training.weights();
+    });
+    return found;
+  };
+  const torch::Tensor through_host = weights({}), between = weights(between_gpus());
+  EXPECT_LT(distance(between, through_host), 1e-4) << "Adam makes rounding larger";
+}
+
+TEST(Gpu, SaysWhoCannotExchangeBetweenGpus) {
+  gpu();
+  const auto refusal = [](const std::string& exchange, torch::Device second = gpu()) {
+    std::array<std::string, 2> said;
+    on_ranks(2, [&](comm::Ranks& ranks) {
+      optim::Supervised learner(plain_steps(8), layers_of(dense_layers), three_classes(64), 1,
+                                ranks.is_first() ? gpu() : second, {ranks.rank(), ranks.size()});
+      try {
+        RankExchange(ranks, learner, {.primary = exchange, .config = between_gpus()}, 1);
+      } catch (const core::ConfigError& error) {
+        said.at(static_cast<std::size_t>(ranks.rank())) = error.what();
+      }
+    });
+    EXPECT_EQ(said[0], said[1]) << "all ranks or none";
+    return said[0];
+  };
+  EXPECT_NE(refusal("ring").find("all_reduce"), std::string::npos);
+  EXPECT_NE(refusal("all_reduce", torch::kCPU).find("some ranks work on a CPU"), std::string::npos);
+  const WithoutNccl without;
+  EXPECT_NE(refusal("all_reduce").find("NCCL is not here"), std::string::npos);
+}
+
+TEST(Gpu, DoesNotWaitForARankThatDoesNotCome) {
+  gpu();
+  on_ranks(2, [](comm::Ranks& ranks) {
+    ranks.timeout().set_config({.timeout_s = 0.2, .alarmed = {}});
+    optim::Supervised learner(plain_steps(8), layers_of(dense_layers), three_classes(64), 1, gpu(),
+                              {ranks.rank(), ranks.size()});
+    RankExchange exchange(ranks, learner, {.primary = "all_reduce", .config = between_gpus()}, 1);
+    if (!ranks.is_first()) return;
+    Loop::Callbacks callbacks;
+    callbacks.exchange = exchange.hooks();
+    Loop loop(LoopConfig{}, learner, callbacks);
+    EXPECT_THROW(loop.run_steps(1), comm::CommError);
+  });
 }
 
 TEST(Gpu, RanksGoOnBitForBit) {
@@ -334,6 +493,29 @@ TEST(Gpu, RanksGoOnBitForBit) {
       };
       EXPECT_TRUE(torch::equal(train(4), train(2))) << name;
     });
+}
+
+// In place of NCCL; the last test, as the memory stays open.
+TEST(Gpu, RanksExchangeByAnMpiThatReachesGpus) {
+  gpu();
+  stand_in<void>("fake_cuda_open");
+  const WithoutNccl without;
+  std::array<torch::Tensor, 2> found;
+  comm::run_ranks({.ranks = 2, .reaches_gpus = true}, [&](comm::Communicator& communicator) {
+    comm::Ranks ranks(communicator);
+    torch::Tensor gradients = torch::full({5}, 1.0F + static_cast<float>(ranks.rank())).to(gpu());
+    const comm::Site site = ranks.site(5, 1);
+    comm::ExchangeDriver driver(
+        std::make_unique<GpuMean>(site, std::make_shared<GpuSums>(ranks, gpu())), site, 0,
+        "a test");
+    const std::span<float> numbers(gradients.data_ptr<float>(), 5);
+    driver.start({numbers, numbers}, {1});
+    driver.finish();
+    found.at(static_cast<std::size_t>(ranks.rank())) = gradients.cpu();
+    EXPECT_EQ(driver.exchange().description(), "MPI over the GPUs of 2 ranks");
+    ranks.gather(0);
+  });
+  for (const torch::Tensor& one : found) EXPECT_TRUE(torch::equal(one, torch::full({5}, 1.5F)));
 }
 
 }  // namespace

@@ -92,7 +92,8 @@ std::string exchange_table(const RunContents& run) {
                messages = column(run, "messages"), bytes = column(run, "bytes"),
                exposed = column(run, "exposed_s"), waiting = column(run, "waiting_s"),
                hidden = column(run, "hidden_s"), dropped = column(run, "dropped"),
-               age = column(run, "age_mean"), oldest = column(run, "age_maximum");
+               copying = column(run, "copying_s"), age = column(run, "age_mean"),
+               oldest = column(run, "age_maximum");
   const std::size_t count = ranks.size();
   for (const Column* one : {&epochs, &time, &rate, &messages, &bytes, &exposed, &waiting, &hidden,
                             &dropped, &age, &oldest})
@@ -112,6 +113,13 @@ std::string exchange_table(const RunContents& run) {
                           core::significant(bytes[i] / 1e6, 3), time_cell(exposed[i]),
                           time_cell(waiting[i]), time_cell(hidden[i]), core::text(dropped[i]),
                           core::text(core::significant(age[i], 3), ", ", oldest[i])});
+  // Runs of before it was measured have no such column.
+  if (copying.size() == count && std::ranges::any_of(copying, [](double s) { return s > 0; })) {
+    table.header.insert(table.header.end() - 2, "copying");
+    for (std::size_t i = 0; i < table.rows.size(); ++i)
+      table.rows[i].insert(table.rows[i].end() - 2, time_cell(copying[i]));
+    table.note += " Copying: from the GPU and back to it.";
+  }
   if (count > most_ranks_shown)
     table.note +=
         core::text(" The first ", most_ranks_shown, " of ", count, " ranks; exchange.csv has all.");

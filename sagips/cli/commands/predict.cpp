@@ -48,6 +48,8 @@ run::PredictOptions options_of(std::vector<std::string> assignments) {
   take_inputs(assignments, options.inputs);
   options.samples = take_whole(assignments, "samples", 1, 1e9);
   options.seed = take_whole(assignments, "seed", 0, 9007199254740992.0);
+  if (std::string device = take_assignment(assignments, "device"); !device.empty())
+    options.device = std::move(device);
   if (const std::string network = take_assignment(assignments, "network"); !network.empty()) {
     if (network != "last" && network != "best")
       throw core::ConfigError("network",
@@ -61,7 +63,7 @@ run::PredictOptions options_of(std::vector<std::string> assignments) {
                    "config). Known: samples=N of a generator; inputs=FILE (of one of several ",
                    "tensors inputs.NAME=FILE) and network=last of networks that learn from ",
                    "rows; those (or a number), samples=N and seed=N of a generator of examples; ",
-                   "out=FILE.npy, of showers FILE.h5"));
+                   "out=FILE.npy, of showers FILE.h5; device=cuda"));
   return options;
 }
 

@@ -56,6 +56,8 @@ class Noise {
   torch::Tensor uniform(std::int64_t dimensions);
   torch::Tensor normal();  ///< [samples, events], N(0, 1), through the inverse normal distribution
 
+  /// Where numbers are from now on.
+  void make_on(const torch::Device& device) { device_ = device; }
   std::int64_t samples() const { return samples_; }
   std::int64_t events() const { return events_; }
   std::int64_t dimensions() const { return next_dimension_; }  ///< taken so far

@@ -1,5 +1,7 @@
 #include "sagips/env/outside/outside_events.hpp"
 
+#include <atomic>
+
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 
@@ -49,7 +51,8 @@ void use_counts(const std::string& stage, OutsideArrays& arrays, std::int64_t ev
     throw ShapeError(stage, text("gives counts that are no whole numbers from 0 to ", rows,
                                  ", the rows of its values, one a sample. Count the rows of each "
                                  "sample that exist."));
-  const torch::Tensor exists = torch::arange(rows).unsqueeze(0) < counts.unsqueeze(1);
+  const torch::Tensor exists =
+      torch::arange(rows, counts.device()).unsqueeze(0) < counts.unsqueeze(1);
   values = torch::where(exists.unsqueeze(2), values, torch::zeros_like(values));
   join_mask(arrays, exists);
   for (const char* name : {"values", "mask", "weights"})
@@ -58,7 +61,17 @@ void use_counts(const std::string& stage, OutsideArrays& arrays, std::int64_t ev
   arrays.erase("counts");
 }
 
+std::atomic<std::int64_t> cpu_ns{0};
+
 }  // namespace
+
+CpuTime::CpuTime(const torch::Tensor& events)
+    : counts_(!events.is_cpu()), start_(std::chrono::steady_clock::now()) {}
+CpuTime::~CpuTime() {
+  if (counts_)
+    cpu_ns += std::chrono::nanoseconds(std::chrono::steady_clock::now() - start_).count();
+}
+double CpuTime::total_s() { return static_cast<double>(cpu_ns) * 1e-9; }
 
 void fill_up(const std::string& stage, OutsideArrays& arrays, std::int64_t events,
              bool nan_is_lost) {
@@ -101,12 +114,12 @@ Events events_behind(const std::string& stage, Events before, const OutsideArray
                                    earlier.size(1), ". Keep the number of rows."));
   };
   if (mask != arrays.end()) {
-    const torch::Tensor exists = mask->second.to(torch::kBool);
+    const torch::Tensor exists = mask->second.to(values.device(), torch::kBool);
     if (before.mask) check_same(*before.mask, exists);
     before.mask = before.mask ? *before.mask & exists : exists;
   }
   if (weights != arrays.end()) {
-    const torch::Tensor own = weights->second.to(values.scalar_type());
+    const torch::Tensor own = weights->second.to(values.device(), values.scalar_type());
     if (before.weights) check_same(*before.weights, own);
     before.weights = before.weights ? *before.weights * own : own;
   }

@@ -1,4 +1,5 @@
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -16,6 +17,20 @@ namespace sagips::env {
 ///   mask     [samples, rows]    0 where the detector lost the event
 ///   weights  [samples, rows]    at least 0
 using OutsideArrays = std::map<std::string, torch::Tensor>;
+
+/// Counts what a stage takes on the CPU where events are on a GPU: its work, copies, and the wait for the GPU.
+class CpuTime {
+ public:
+  explicit CpuTime(const torch::Tensor& events);
+  ~CpuTime();
+  CpuTime(const CpuTime&) = delete;
+  CpuTime& operator=(const CpuTime&) = delete;
+  static double total_s();  ///< of all in this process
+
+ private:
+  bool counts_;
+  std::chrono::steady_clock::time_point start_;
+};
 
 /// Makes as many rows as events were asked for, so that later stages find one for each of their
 /// random numbers, and a mask of what does not exist: rows beyond `counts`, and where

@@ -8,6 +8,7 @@
 #include "sagips/core/hash.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/env/outside/outside_events.hpp"
+#include "sagips/nn/script.hpp"
 
 namespace sagips::env {
 
@@ -26,9 +27,10 @@ struct ProductNode : torch::autograd::Node {
   torch::autograd::variable_list apply(torch::autograd::variable_list&& slopes) override {
     if (!slopes[0].defined()) return {torch::Tensor()};
     torch::NoGradGuard no_grad;
+    const CpuTime on_cpu(slopes[0]);
     const torch::Tensor& input = request_.arrays.front().second;
     Request request = request_;
-    request.arrays.emplace_back("slope", slopes[0]);
+    request.arrays.emplace_back("slope", slopes[0].cpu());
     const torch::Tensor gradient = pool_->ask(request).at("gradient");
     if (gradient.sizes() != input.sizes())
       throw core::Error(core::text("a simulator gave gradient.npy of shape ", gradient.sizes(),
@@ -156,15 +158,27 @@ OutsideArrays ProcessStage::kept_answer(const Request& request) const {
   return made;
 }
 
+// Of a GPU's tensors, where a graph is being made, too: what happens to the copies is no simulator's fault.
+std::vector<std::pair<std::string, torch::Tensor>> ProcessStage::arrays_for(
+    const torch::Tensor& input, Noise& noise) const {
+  try {
+    std::vector<std::pair<std::string, torch::Tensor>> arrays = {{"input", input.detach().cpu()}};
+    std::vector<torch::Tensor> numbers;
+    for (std::int64_t i = 0; i < config_.noise_dimensions; ++i) numbers.push_back(noise.uniform());
+    if (!numbers.empty()) arrays.emplace_back("noise", torch::stack(numbers, 2).cpu());
+    if (config_.seeds) arrays.emplace_back("seeds", seeds_of(noise).cpu());
+    return arrays;
+  } catch (const c10::Error& error) {
+    throw core::Error(core::text("stage '", name_, "' works on the CPU: ", nn::first_line(error)));
+  }
+}
+
 Events ProcessStage::operator()(Events before, Noise& noise) const {
   const torch::Tensor input = before.values;
-  Request request{"events", noise.samples(), noise.events(), {{"input", input.detach()}}, "output"};
+  const CpuTime on_cpu(input);
+  Request request{"events", noise.samples(), noise.events(), arrays_for(input, noise), "output"};
   request.extras = {"mask", "weights", "counts"};
   request.finite = config_.on_error == Config::OnError::stop && !config_.nan_is_lost;
-  std::vector<torch::Tensor> numbers;
-  for (std::int64_t i = 0; i < config_.noise_dimensions; ++i) numbers.push_back(noise.uniform());
-  if (!numbers.empty()) request.arrays.emplace_back("noise", torch::stack(numbers, 2));
-  if (config_.seeds) request.arrays.emplace_back("seeds", seeds_of(noise));
   OutsideArrays arrays = kept_answer(request);
   torch::Tensor& output = arrays.at("values");
   output = output.to(input.device(), input.scalar_type());

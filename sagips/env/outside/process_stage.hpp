@@ -70,6 +70,8 @@ class ProcessStage {
   std::shared_ptr<Kept> kept_ = std::make_shared<Kept>();
 
   void skip(SimulatorPool::Arrays& arrays) const;
+  std::vector<std::pair<std::string, torch::Tensor>> arrays_for(const torch::Tensor& input,
+                                                                Noise& noise) const;
   OutsideArrays answer(const SimulatorPool::Request& request) const;
   OutsideArrays kept_answer(const SimulatorPool::Request& request) const;
 };

@@ -44,6 +44,7 @@ Adversarial::Adversarial(const AdversarialConfig& config, const data::ExampleRow
   for (const NetworkPart& part : {made.generator, made.discriminator})
     networks_.push_back({part, nn::Replica(part.network, nn::SharedPart::all, device)});
   check(*rows);
+  move_to(device_, *rows, stream_);
   const float none = std::numeric_limits<float>::infinity();
   const std::int64_t numbers = rows->first(1).targets.size(1);
   range_ = torch::stack({torch::full({numbers}, none), torch::full({numbers}, -none)});

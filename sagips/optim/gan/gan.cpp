@@ -119,14 +119,16 @@ GanBatch Gan::batch(std::uint32_t step) const {
 }
 
 // What depends on how much of the run is over, or is drawn on the CPU, would stay as it is in a graph.
-bool Gan::repeats_on_gpu() const {
-  const GradientPenaltyConfig& penalty = config_.discriminator.gradient_penalty;
-  return nn::device_library(device_) != nullptr && config_.discriminator.instance_noise == 0 &&
-         (!is_penalised() || penalty.every == 1) &&
-         config_.batch.noise == BatchConfig::Noise::pseudo_random &&
-         std::none_of(
-             environment_.channels.begin(), environment_.channels.end(),
-             [](const env::Channel& channel) { return channel.training.weights.has_value(); });
+Optimizer::Graphs Gan::graphs_of(std::uint32_t step) const {
+  const bool draws_on_cpu =
+      config_.batch.noise != BatchConfig::Noise::pseudo_random ||
+      std::any_of(environment_.channels.begin(), environment_.channels.end(),
+                  [](const env::Channel& channel) { return channel.training.weights.has_value(); });
+  if (nn::device_library(device_) == nullptr || config_.discriminator.instance_noise != 0 ||
+      draws_on_cpu)
+    return {};
+  return {.number = config_.discriminator.gradient_penalty.factor_in(step) > 0 ? 1 : 0,
+          .draws = true};
 }
 
 void Gan::redraw(Batch& drawn, std::uint32_t step) const {

@@ -87,7 +87,7 @@ class Gan final : public Optimizer {
   std::unique_ptr<Batch> draw(std::uint32_t step) const override {
     return std::make_unique<GanBatch>(batch(step));
   }
-  bool repeats_on_gpu() const override;
+  Graphs graphs_of(std::uint32_t step) const override;
   void redraw(Batch& batch, std::uint32_t step) const override;
   /// What `draw` draws.
   GanBatch batch(std::uint32_t step) const;

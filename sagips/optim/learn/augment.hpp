@@ -17,6 +17,7 @@ struct AugmentConfig {
   double noise = 0;                 ///< deviation
 
   void fields(core::FieldList& list);
+  bool changes() const { return moves() || noise > 0; }
   bool moves() const { return !flip.empty() || shift > 0 || crop < 1; }
   /// row: [channels, length, ...]. throws: ConfigError for what such rows do not have
   void check(const torch::IntArrayRef& row) const;

@@ -141,11 +141,16 @@ std::vector<Loss> losses() {
   return all;
 }
 
+bool is_shipped_loss(const std::string& name) {
+  return std::ranges::any_of(known_losses().shipped,
+                             [&](const Loss& one) { return one.name == name; });
+}
+
 void add_loss(Loss loss) {
   KnownLosses& known = known_losses();
   const std::lock_guard lock(known.mutex);
   const auto is_it = [&](const Loss& one) { return one.name == loss.name; };
-  if (std::any_of(known.shipped.begin(), known.shipped.end(), is_it))
+  if (std::ranges::any_of(known.shipped, is_it))
     throw core::StateError(core::text("SAGIPS has a loss '", loss.name, "' already"));
   std::erase_if(known.added, is_it);
   known.added.push_back(std::move(loss));
@@ -182,12 +187,12 @@ Loss loss_of(const std::string& name, const LossOptions& options, const data::Ro
         group + (options.label_smoothing > 0 ? "label_smoothing" : "class_weights"),
         core::text("loss=", name, " has none (cross_entropy has). Leave it out."));
   if (is_cross_entropy)
-    loss.rows = [smoothing = options.label_smoothing,
-                 weights = class_weights(options.class_weights, rows.class_shares, outputs,
-                                         group + "class_weights")](const torch::Tensor& scores,
-                                                                   const torch::Tensor& targets) {
+    loss.rows = [smoothing = options.label_smoothing, are_weighed = !options.class_weights.empty(),
+                 weights = env::Constant::as_given(class_weights(
+                     options.class_weights, rows.class_shares, outputs, group + "class_weights"))](
+                    const torch::Tensor& scores, const torch::Tensor& targets) {
       return torch::cross_entropy_loss(scores, targets,
-                                       weights.defined() ? weights.to(scores.device()) : weights,
+                                       are_weighed ? weights.on(scores.device()) : torch::Tensor(),
                                        at::Reduction::None, /*ignore_index=*/-100, smoothing);
     };
   if (!rows.targets.mean.defined()) return loss;

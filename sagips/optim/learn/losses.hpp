@@ -52,6 +52,7 @@ struct LossOptions {
 
 /// source: definitions as PyTorch has them; what it averages over a row's outputs is averaged here
 std::vector<Loss> losses();
+bool is_shipped_loss(const std::string& name);
 /// A loss of a user's own, from now on known by its name; an earlier one of that name is replaced, since
 /// a plug-in may be loaded more than once. From any thread. throws: StateError when SAGIPS has one of that name
 void add_loss(Loss loss);

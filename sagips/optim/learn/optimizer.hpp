@@ -19,10 +19,15 @@ class Optimizer {
 
   /// The batch of a step, a pure function of the seed and the step (counts from 1).
   virtual std::unique_ptr<Batch> draw(std::uint32_t step) const = 0;
-  /// Whether steps differ by numbers on the GPU alone, once `redraw` has filled the tensors of an earlier batch, so
-  /// that a graph of one serves all.
-  virtual bool repeats_on_gpu() const { return false; }
-  /// The same batch as `draw`, into the tensors of one that was drawn before.
+  /// Which graphs a step is made of on a GPU.
+  struct Graphs {
+    /// Steps of the same number differ by numbers on the GPU alone, once `redraw` has filled the tensors of an
+    /// earlier batch. Negative: this one can be no graph.
+    int number = -1;
+    bool draws = false;  ///< `redraw`, too, differs by the step's random numbers alone
+  };
+  virtual Graphs graphs_of(std::uint32_t /*step*/) const { return {}; }
+  /// The same batch as `draw`, into the tensors of one that was drawn before for a step of the same graphs.
   virtual void redraw(Batch&, std::uint32_t /*step*/) const {}
   /// Steps of an epoch as a user counts: those of a pass over the data, where there is one.
   virtual std::int64_t steps_per_epoch() const { return 1; }

@@ -6,6 +6,8 @@
 #include "sagips/core/error.hpp"
 #include "sagips/core/poll.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/nn/device.hpp"
+#include "sagips/nn/device_library.hpp"
 #include "sagips/nn/initialise.hpp"
 #include "sagips/optim/learn/metrics.hpp"
 
@@ -71,6 +73,17 @@ void check_batches(std::int64_t rows, std::int64_t batch, const problem::RankPla
                                     last == 1 ? " row for " : " rows for ", place.ranks,
                                     place.ranks > 1 ? " ranks" : " rank", ", and batch norm needs ",
                                     least == 1 ? "one" : "two", " on each. Change it."));
+}
+
+void move_to(const torch::Device& device, const data::ExampleRows& rows,
+             data::ExampleStream& stream) {
+  if (device.is_cpu()) return;
+  const data::Examples one = rows.first(1);
+  std::size_t bytes = sizeof(std::int64_t);  // of its place in the order
+  for (const torch::Tensor* const part : {&one.inputs, &one.targets, &one.weights})
+    if (part->defined()) bytes += part->nbytes();
+  if (static_cast<std::int64_t>(bytes) * rows.rows() < nn::memory_of(device).free / 2)
+    stream.move_to(device);
 }
 
 // Modules say nothing of theirs: then none of the sum is known.
@@ -205,7 +218,22 @@ Supervised::Supervised(const SupervisedConfig& config, const std::vector<Network
   check(*rows);
   if (config.heads.empty()) loss_ = config.loss_for(last, statistics);
   try_loss(*rows);
+  prepare_gpu(*rows);
   add_steps();
+}
+
+// What others have written may do something else in each step.
+void Supervised::prepare_gpu(const data::ExampleRows& rows) {
+  if (!config_.augment.changes()) move_to(device_, rows, stream_);
+  is_repeatable_ = nn::device_library(device_) != nullptr &&
+                   (config_.heads.empty() ? is_shipped_loss(config_.loss)
+                                          : std::ranges::all_of(config_.heads,
+                                                                [](const HeadConfig& head) {
+                                                                  return is_shipped_loss(head.loss);
+                                                                })) &&
+                   std::ranges::all_of(networks_, [](const auto& one) {
+                     return one.replica.leaves().bound.empty();
+                   });
 }
 
 // What a function of a user does with rows is found by a trial, as it cannot be read.
@@ -314,13 +342,35 @@ std::unique_ptr<Batch> Supervised::draw(std::uint32_t step) const {
   batch->samples = rows.count;
   batch->weight = static_cast<double>(rows.all);
   batch->scale = static_cast<double>(place_.ranks) / (static_cast<double>(rows.all) * mean_weight_);
-  const data::Examples examples = stream_.at(step);
-  batch->inputs = augmented(examples.inputs, config_.augment,
-                            core::RandomStream(seed_, "augmentation", rows.epoch), rows.place())
-                      .to(device_);
-  batch->targets = examples.targets.to(device_);
-  if (examples.weights.defined()) batch->weights = examples.weights.to(device_);
+  take_rows(step, *batch);
   return batch;
+}
+
+// Into the tensors of an earlier step, where there are any.
+void Supervised::take_rows(std::uint32_t step, RowBatch& batch) const {
+  const BatchRows rows = rows_of(step);
+  const data::Examples examples = stream_.at(step);
+  const auto put = [this](const torch::Tensor& from, torch::Tensor& to) {
+    if (to.defined())
+      to.copy_(from);
+    else if (from.defined())
+      to = from.to(device_);
+  };
+  put(augmented(examples.inputs, config_.augment,
+                core::RandomStream(seed_, "augmentation", rows.epoch), rows.place()),
+      batch.inputs);
+  put(examples.targets, batch.targets);
+  put(examples.weights, batch.weights);
+}
+
+// The last batch of a data epoch may be smaller.
+Optimizer::Graphs Supervised::graphs_of(std::uint32_t step) const {
+  if (!is_repeatable_) return {};
+  return {.number = rows_of(step).all == rows_of(1).all ? 0 : 1};
+}
+
+void Supervised::redraw(Batch& batch, std::uint32_t step) const {
+  take_rows(step, static_cast<RowBatch&>(batch));
 }
 
 torch::Tensor Supervised::gradients(const RowBatch& batch, const Tile& tile,

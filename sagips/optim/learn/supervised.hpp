@@ -70,6 +70,10 @@ std::int64_t least_rows(bool separable, bool norms_over_ranks, std::int64_t rank
 void check_batches(std::int64_t rows, std::int64_t batch, const problem::RankPlace& place,
                    std::int64_t least);
 
+/// Rows that are in memory go to a GPU where they take less than half of what is free there.
+void move_to(const torch::Device& device, const data::ExampleRows& rows,
+             data::ExampleStream& stream);
+
 /// What networks say of rows when they predict, on the CPU, beside what these are.
 struct Prediction {
   torch::Tensor outputs;           ///< [rows, ...]
@@ -102,6 +106,8 @@ class Supervised final : public Optimizer {
   Supervised(Supervised&&) = delete;  // its steps point into it
 
   std::unique_ptr<Batch> draw(std::uint32_t step) const override;
+  Graphs graphs_of(std::uint32_t step) const override;
+  void redraw(Batch& batch, std::uint32_t step) const override;
   std::int64_t steps_per_epoch() const override { return steps_per_epoch_; }
   std::vector<UpdateStep>& steps() override { return steps_; }
   std::vector<Pass>& passes() override { return passes_; }
@@ -132,6 +138,8 @@ class Supervised final : public Optimizer {
   void check(const data::ExampleRows& rows) const;
   void try_loss(const data::ExampleRows& rows);
   BatchRows rows_of(std::uint32_t step) const;
+  void prepare_gpu(const data::ExampleRows& rows);
+  void take_rows(std::uint32_t step, RowBatch& batch) const;
   void add_steps();
   bool is_separable() const;
   const nn::Shape& output() const { return networks_.back().part.network->output(); }
@@ -148,6 +156,7 @@ class Supervised final : public Optimizer {
   std::int64_t steps_per_epoch_ = 1;
   double mean_weight_;  ///< of the rows
   Loss loss_;
+  bool is_repeatable_ = false;   ///< on a GPU, as graphs
   bool loss_is_of_rows_ = true;  ///< whether a row's loss is its own, whatever stands beside it
   std::vector<WeightedNetwork> networks_;
   std::vector<std::unique_ptr<UpdateRule>> rules_;  ///< of each network
