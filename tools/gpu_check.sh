@@ -4,15 +4,16 @@
 # usage: tools/gpu_check.sh [--out FOLDER] [--parts PART,...] [--pack FOLDER]
 #   agree   gradients' way over some epochs beside the CPU's, of every kind of problem; a run that goes on bit for bit
 #   epoch   the SAGIPS paper's epoch by the program in each precision, beside PyTorch's forms of it in the same call
-#   steps   steps of the calorimeter, jets and stress-strain trainings
+#   steps   steps of the calorimeter, jets and stress-strain trainings, beside eager PyTorch
 #   land    2,000 epochs of proxy1d on both devices: parameters within 0.2 errors
+#   long    20,000 epochs of the paper's setting: the GPU's utilisation, and what is not training
 #   memory  compute-sanitizer on a small training, where it is there
 #   passes  tools/gpu_check.py: each pass against float64, and its time
 # FOLDER gets program.json (and passes.json). Without --parts: all but passes, some 5 minutes.
 # exit: 0 all held, 1 something did not, 2 there is no GPU or no pack
 set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
-out="${OUT:-$root/build/gpu_check}" pack="$root/.gpu" parts=agree,epoch,steps,land,memory
+out="${OUT:-$root/build/gpu_check}" pack="$root/.gpu" parts=agree,epoch,steps,land,long,memory
 while [ $# -gt 0 ]; do
   case "$1" in
     --out) out="$2" ;;

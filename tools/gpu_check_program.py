@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trainings of the program on a GPU, checked and timed; tools/gpu_check.sh calls it and says what the parts are.
 
-usage: gpu_check_program.py SAGIPS [--parts agree,epoch,steps,land,memory] [--json FILE] [--peer FILE] [--device cuda]
+usage: gpu_check_program.py SAGIPS [--parts agree,epoch,steps,land,long,memory] [--json FILE] [--peer FILE] [--device cuda]
 exit: 0 all held, 1 something did not, 2 the device is not there
 """
 import argparse
@@ -118,16 +118,61 @@ class Check:
         return min(times) if times else None
 
     def steps(self):
-        for workload, arguments in {"calorimeter3d": ["data.rows=1024", "data.validation_rows=64", "batch=64"],
-                                    "jets": ["data.rows=5000", "data.validation_rows=100"],
-                                    "stress_strain": ["data.rows=15000", "data.validation_rows=75"]}.items():
-            run = self.train(workload, *arguments, "train.epochs=3", "run.figures=false", "precision=tf32",
-                             name=f"steps_{workload}")
+        """Beside eager PyTorch in float32, with rows on the device."""
+        peer = self.eager_steps()
+        for workload, (arguments, group) in {
+                "calorimeter3d": (["data.rows=1024", "data.validation_rows=64", "batch=64"],
+                                  "calorimeter GAN, step of four updates, batch 64"),
+                "jets": (["data.rows=10000", "data.validation_rows=100", "batch=100"], "JEDI-net, batch 100"),
+                "stress_strain": (["data.rows=15000", "data.validation_rows=75", "batch=75"],
+                                  "stress-strain regression, dense, batch 75")}.items():
+            run = self.train(workload, *arguments, "train.epochs=4", "train.evaluate_every=100", "run.figures=false",
+                             "precision=tf32", name=f"steps_{workload}")
             if run is None:
                 continue
-            steps = json.loads((run / "results.json").read_text(encoding="utf-8"))["steps"]
-            self.found.setdefault("steps", {})[workload] = steps
-            self.say(f"step of {workload}: {steps}")
+            lines = (run / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+            last = [event for event in map(json.loads, lines) if event["event"] == "epoch_done"][-1]
+            rate = next(value for key, value in last.items() if key.endswith("_per_second"))
+            ms = 1e3 * int(arguments[-1].split("=")[1]) / rate
+            eager = next((time for name, time in peer.items() if name.startswith(group)), None)
+            self.found.setdefault("steps_ms", {})[workload] = {"sagips": ms, "eager": eager}
+            beside = f", {eager / ms:.2f} times as fast as eager" if eager else ""
+            self.say(f"step of {workload}: {ms:.3f} ms{beside}")
+
+    def eager_steps(self):
+        script, found = pathlib.Path(__file__).parents[1] / "bench/peers/pytorch_gpu.py", self.folder / "eager.json"
+        small = ["--small"] if self.options.device == "cpu" else []
+        done = subprocess.run([sys.executable, str(script), "--device", self.options.device, "--only", "eager float32",
+                               "--budget", "60", "--json", str(found), *small], capture_output=True, text=True,
+                              check=False, timeout=200)
+        if not found.exists():
+            self.say("no PyTorch beside: " + done.stderr.strip()[-200:])
+            return {}
+        results = json.loads(found.read_text(encoding="utf-8"))["results"]
+        times = {}  # of the fastest form in each group
+        for result in results:
+            if "milliseconds" in result:
+                times[result["group"]] = min(result["milliseconds"], times.get(result["group"], float("inf")))
+        return times
+
+    def long(self):
+        """Evaluations, checkpoints and all that a training writes, beside epochs alone."""
+        paper = ["proxy1d/paper", *NETWORKS_ALONE, "precision=tf32", "train.epochs=20000"]
+        run = self.train(*paper, "train.monitor=true", name="long")
+        if run is None:
+            return
+        record = json.loads((run / "results.json").read_text(encoding="utf-8"))
+        split = record["time_split"]
+        beside = split["evaluation_s"] / split["total_s"]
+        self.found["long"] = {"epoch_ms": self.epoch_ms(run), "beside": beside}
+        self.verdict("evaluations and records", beside <= 0.1, f"{100 * beside:.1f} % beside the training (bar 10)")
+        used = (run / "monitor.csv").read_text(encoding="utf-8").splitlines()
+        row = dict(zip(used[0].split(","), used[1].split(",")))
+        self.found["long"]["gpu_percent"] = row["gpu_percent"]
+        if row["gpu_percent"]:
+            self.verdict("the GPU is busy", float(row["gpu_percent"]) >= 95, f"{row['gpu_percent']} % (bar 95)")
+        else:
+            self.say("no utilisation: libnvidia-ml.so.1 shows no GPU")
 
     def land(self):
         finished = ["proxy1d/paper", "run.figures=false", "train.epochs=2000", "batch.samples=64", "generator.start=random",
@@ -154,7 +199,7 @@ class Check:
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sagips")
-    parser.add_argument("--parts", default="agree,epoch,steps,land,memory")
+    parser.add_argument("--parts", default="agree,epoch,steps,land,long,memory")
     parser.add_argument("--json")
     parser.add_argument("--peer")
     parser.add_argument("--device", default="cuda", help="cpu tries this script itself")
