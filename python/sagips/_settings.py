@@ -1514,8 +1514,8 @@ class Settings(TypedDict, total=False):
     """where tensors live: cpu; cuda, of several GPUs each process of a machine takes the next; cuda:NUMBER; a part of a
     GPU by its name, MIG-...; auto: a GPU where there is one"""
     precision: Literal["float32", "tf32", "bfloat16"]
-    """factors of products on a GPU: float32, tf32 (10 bits in place of 23) or bfloat16 (7 bits in dense layers, tf32
-    elsewhere)"""
+    """factors of products on a GPU: float32, tf32 (10 bits in place of 23) or bfloat16 (7 bits in SAGIPS' own passes of
+    dense layers with leaky ReLUs, tf32 elsewhere)"""
     threads: int
     """threads that may share a step, at most: those take part that pay, found by trial; 0: OMP_NUM_THREADS, else the
     cores the process may use, divided among the ranks that share them"""

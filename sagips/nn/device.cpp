@@ -34,6 +34,16 @@ std::string in_given_folder(const std::string& name) {
   return std::filesystem::exists(path) ? path.string() : std::string();
 }
 
+// Why the folder that is given serves nothing; empty: it does, or none is.
+std::string empty_given_folder() {
+  const char* const folder = std::getenv("SAGIPS_CUDA_FOLDER");
+  if (folder == nullptr) return {};
+  for (const char* const name : {"libtorch_cuda.so", "libsagips_cuda.so", "libnccl.so.2"})
+    if (!in_given_folder(name).empty()) return {};
+  return core::text("SAGIPS_CUDA_FOLDER is ", folder,
+                    ", which holds neither libtorch_cuda.so nor libsagips_cuda.so");
+}
+
 /// LibTorch's part for GPUs and our own, opened once and for good.
 class Cuda {
  public:
@@ -50,8 +60,14 @@ class Cuda {
 
  private:
   Cuda() {
-    const std::string torch = torch_library("libtorch_cuda.so");
-    void* const opened = ::dlopen(torch.c_str(), RTLD_NOW | RTLD_LOCAL);
+    const std::string name = "libtorch_cuda.so";
+    if (const std::string nothing = empty_given_folder(); !nothing.empty()) {
+      lack_ = nothing;
+      return;
+    }
+    // Python's PyTorch has opened its own, and two cannot be in one process.
+    void* opened = ::dlopen(name.c_str(), RTLD_NOW | RTLD_NOLOAD);
+    if (opened == nullptr) opened = ::dlopen(torch_library(name).c_str(), RTLD_NOW | RTLD_LOCAL);
     if (opened == nullptr) {
       lack_ = core::text("LibTorch's part for GPUs cannot be opened (", ::dlerror(),
                          "); tools/setup.sh installs it where it finds an NVIDIA GPU, and "
@@ -83,7 +99,9 @@ class Cuda {
     for (const auto& folder : {own, own / "..", own / "../lib"})
       if (path.empty() && std::filesystem::exists(folder / name)) path = folder / name;
     if (path.empty()) {
-      lack_of_library_ = core::text(name, " is not beside the program");
+      lack_of_library_ = core::text(name,
+                                    " is neither beside the program nor in "
+                                    "SAGIPS_CUDA_FOLDER");
       return;
     }
     void* const opened = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -111,6 +129,7 @@ class Cuda {
 };
 
 int turn = 0;
+std::string lack_of_gpu;  ///< where device=auto was asked for and is a CPU
 std::atomic<Precision> chosen_precision{Precision::float32};
 std::optional<std::pair<bool, bool>> rounded_before;  ///< LibTorch's products, and cuDNN's
 
@@ -177,7 +196,7 @@ std::string lack_of_passes(const torch::Device& device) {
 }
 
 std::string described(const torch::Device& device) {
-  if (device.is_cpu()) return {};
+  if (device.is_cpu()) return lack_of_gpu.empty() ? "" : "CPU: " + lack_of_gpu;
   const std::string lack = lack_of_passes(device);
   return core::text("GPU ", static_cast<int>(device.index()), " of ", Cuda::opened().devices(),
                     lack.empty() ? ", with passes of SAGIPS" : ", LibTorch alone: " + lack);
@@ -197,11 +216,13 @@ torch::Device device_from_name(const std::string& name) {
     throw core::ConfigError(
         "device",
         core::text("unknown device '", name, "', known: auto, cpu, cuda, cuda:NUMBER, MIG-NAME"));
-  if (is_auto && !has_driver()) return cpu;
+  lack_of_gpu = is_auto && !has_driver() ? "NVIDIA's driver is not here" : "";
+  if (!lack_of_gpu.empty()) return cpu;
   // The driver reads it when it is first asked.
   if (is_part) ::setenv("CUDA_VISIBLE_DEVICES", name.c_str(), 1);
   const Cuda& cuda = Cuda::opened();
   if (!cuda.lack().empty()) {
+    lack_of_gpu = cuda.lack();
     if (is_auto) return cpu;
     refuse(cuda.lack());
   }

@@ -32,7 +32,7 @@ struct GpuMemory {
 };
 GpuMemory memory_of(const torch::Device& device);
 
-/// Which of how many GPUs it is, and whether passes of ours are there; empty of a CPU.
+/// Which of how many GPUs it is, and whether passes of ours are there; of a CPU why `auto` is none, else empty.
 std::string described(const torch::Device& device);
 
 /// Processes of a machine take turns over its GPUs: this one is the number-th of them.

@@ -52,6 +52,8 @@ std::string first_line(const std::exception& error) {
            "train.engine.tile_samples, which cuts it.";
   const auto* const of_torch = dynamic_cast<const c10::Error*>(&error);
   const std::string message = of_torch ? of_torch->what_without_backtrace() : error.what();
+  if (message.starts_with("The following operation failed in the TorchScript interpreter"))
+    return "a TorchScript module: " + reason_of(message);
   return message.substr(0, message.find('\n'));
 }
 

@@ -195,8 +195,8 @@ std::string data_change(const RunRecord& record, const RunIdentity& identity) {
 
 const std::vector<std::string>& keys_beside_identity() {
   static const std::vector<std::string> keys{
-      "run.folder",        "run.name",        "run.figures",    "figures.width",
-      "figures.font_size", "run.tensorboard", "train.timeline", "train.monitor"};
+      "run.folder",      "run.name",       "run.figures",   "figures.width", "figures.font_size",
+      "run.tensorboard", "train.timeline", "train.monitor", "device"};
   return keys;
 }
 

@@ -211,7 +211,13 @@ std::string use_of_gpu(const Job& job, Task& task) {
   const torch::Device device = job.settings.made_device();
   train::LoopConfig config = loop_of(job);
   config.timeline = 0;
-  train::Loop loop(config, task.optimizer(), {});
+  train::Loop::Callbacks callbacks;
+  std::string remark;  // where they cannot be graphs
+  callbacks.observers.push_back([&remark](const record::Event& event) {
+    if (const auto* const warning = std::get_if<record::Warning>(&event))
+      remark = "; " + warning->message;
+  });
+  train::Loop loop(config, task.optimizer(), callbacks);
   constexpr std::int64_t first = 3;  // of which graphs are made
   loop.run_steps(first);
   nn::wait_for(device);
@@ -222,11 +228,11 @@ std::string use_of_gpu(const Job& job, Task& task) {
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
   constexpr double gigabyte = 1e9;
   const nn::GpuMemory memory = nn::memory_of(device);
-  return core::text("on the GPU: a training takes ",
+  return core::text("on the GPU: a rank's training takes ",
                     core::significant(static_cast<double>(memory.most_taken) / gigabyte, 2), " of ",
                     core::significant(static_cast<double>(memory.all) / gigabyte, 3),
                     " GB, beside what CUDA itself does; a step some ",
-                    core::significant(took.count() / timed, 2), " ms");
+                    core::significant(took.count() / timed, 2), " ms", remark);
 }
 
 // What a training on these ranks would refuse. collective

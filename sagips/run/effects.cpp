@@ -46,6 +46,8 @@ void needs_of_commands(const FieldList& list, const Workloads& workloads, const 
          "run.fit",        "run.tensorboard", "data.held_out",     "data.validation_rows",
          "measures",       "label_flips",     "generator_updates", "collapse",
          "shuffle_rows"});
+  const bool likelihoods = usage.command == "fit" || usage.command == "compare";
+  needs(list, trains || !likelihoods, "a training or sagips solve", {"device", "precision"});
   const bool solves = usage.command == "solve";
   needs(list, solves, "sagips solve", {"solve.test", "solve.test_events", "solve.permutations"});
   needs(list, solves || usage.command == "closure", "sagips solve", {"solve"});

@@ -1,6 +1,7 @@
 #include "sagips/run/rank_agreement.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
@@ -81,7 +82,14 @@ void check_equal_start(comm::Ranks& ranks, const nn::Replica& replica) {
         "another kind of processor). Run all ranks on machines that are alike.");
 }
 
+// Ranks of a study are several jobs of one, which its launcher alone counts through.
 int place_on_node(const comm::Ranks& ranks) {
+  for (const char* const name :
+       {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PALS_LOCAL_RANKID", "SLURM_LOCALID"}) {
+    double number = 0;
+    if (const char* const given = std::getenv(name); given && core::parse_number(given, number))
+      return static_cast<int>(number);
+  }
   const auto& nodes = ranks.communicator().nodes();
   const auto own = nodes.begin() + ranks.rank();
   return static_cast<int>(std::count(nodes.begin(), own, *own));

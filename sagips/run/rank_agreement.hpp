@@ -14,7 +14,7 @@ void check_agreement(comm::Ranks& ranks, const std::string& effective_config);
 /// throws: core::Error on a rank whose weights differ from rank 0's
 void check_equal_start(comm::Ranks& ranks, const nn::Replica& replica);
 
-/// How many ranks of this node come before this one.
+/// How many processes of this node's job come before this one.
 int place_on_node(const comm::Ranks& ranks);
 
 /// How many ranks of this node run on the same processors as this one. collective

@@ -51,7 +51,8 @@ std::string local_time() {
 
 }  // namespace
 
-std::vector<record::NamedText> run_environment(const comm::Ranks& ranks, int threads) {
+std::vector<record::NamedText> run_environment(const comm::Ranks& ranks, int threads,
+                                               const torch::Device& device) {
   utsname system{};
   ::uname(&system);
   std::vector<record::NamedText> facts{
@@ -63,6 +64,7 @@ std::vector<record::NamedText> run_environment(const comm::Ranks& ranks, int thr
       {"ranks", core::text(ranks.size())},
       {"ranks talk through", ranks.size() > 1 ? ranks.communicator().description() : ""},
       {"threads a rank", threads > 0 ? core::text(threads) : ""},
+      {"device", nn::described(device)},
       {"host", system.nodename},
       {"processor", proc_value("/proc/cpuinfo", "model name")},
       {"processors allowed", core::text(nn::allowed_processors())},

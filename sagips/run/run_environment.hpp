@@ -1,6 +1,8 @@
 #pragma once
 #include <vector>
 
+#include <torch/types.h>
+
 #include "sagips/comm/ranks.hpp"
 #include "sagips/record/environment.hpp"
 
@@ -8,6 +10,8 @@ namespace sagips::run {
 
 /// Versions, host, processors, ranks, threads and the command line of this process.
 /// threads: of each rank; 0: members choose their own
-std::vector<record::NamedText> run_environment(const comm::Ranks& ranks, int threads);
+/// device: of the first rank
+std::vector<record::NamedText> run_environment(const comm::Ranks& ranks, int threads,
+                                               const torch::Device& device = torch::kCPU);
 
 }  // namespace sagips::run

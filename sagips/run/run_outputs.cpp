@@ -28,7 +28,7 @@ RunOutputs::RunOutputs(const Job& job, comm::Ranks& ranks, record::Start start,
     folder_.emplace(std::move(run.directory));
     log.add_file(folder_->file(record::run_files::log.name));
     record::write_environment(folder_->file(record::run_files::environment.name),
-                              run_environment(ranks, threads));
+                              run_environment(ranks, threads, job.settings.made_device()));
     for (const std::string& change : run.changes) log.info("changed config: " + change);
     if (run.has_other_data && job.as<LearningProblem>())
       log.warning(

@@ -30,7 +30,7 @@ void Settings::first_fields(core::FieldList& list) {
        {"tf32", nn::Precision::tf32},
        {"bfloat16", nn::Precision::bfloat16}},
       "factors of products on a GPU: float32, tf32 (10 bits in place of 23) or bfloat16 (7 bits "
-      "in dense layers, tf32 elsewhere)");
+      "in SAGIPS' own passes of dense layers with leaky ReLUs, tf32 elsewhere)");
   core::needs(list, device != "cpu", "device=cuda or auto", {"precision"});
   list.add(
       "threads", threads,

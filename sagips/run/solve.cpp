@@ -171,7 +171,7 @@ Solved SolverRun::write(record::Results results) {
   if (!kept_) made.emplace(new_run(job_, log_));
   const record::RunDirectory& folder = kept_ ? kept_->directory : *made;
   record::write_environment(folder.file(files::environment.name),
-                            run_environment(ranks_, threads_));
+                            run_environment(ranks_, threads_, job_.settings.made_device()));
   core::write_file(folder.file(files::visits.name), visits_);
   FoundResults found(job_, folder, log_);
   found.begin(environment_, results, solution_.covariance);

@@ -63,6 +63,8 @@ void say_start(const Job& job, comm::Ranks& ranks, const Task& task,
     line += core::text("; ", ranks.size(), " ranks (", ranks.communicator().description(), "), ",
                        task.share(), " each; ", exchange.description());
   log.info(line);
+  if (const std::string device = nn::described(job.settings.made_device()); !device.empty())
+    log.info("device: " + device);
 }
 
 // throws: ConfigError for what the kind of problem cannot do

@@ -107,7 +107,7 @@ class Gpu(unittest.TestCase):
         for arguments in (["proxy1d", *SMALL], ["stress_strain", *ROWS]):
             done = self.call("check", *arguments, "device=cuda")
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertRegex(done.stdout, r"on the GPU: a training takes \S+ of 8.59 GB, beside what CUDA itself does; a step some \S+ ms")
+            self.assertRegex(done.stdout, r"on the GPU: a rank's training takes \S+ of 8.59 GB, beside what CUDA itself does; a step some \S+ ms")
 
     def test_a_trace_shows_the_gpu(self):
         run = self.trained("traced", "proxy1d", "train.epochs=6", "train.timeline=5", *SMALL, "device=cuda", ranks=2)
@@ -192,6 +192,9 @@ def product""")
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(said, done.stderr)
             self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
+        nothing = self.call("check", "proxy1d", "device=auto", stand_ins="/nowhere")
+        self.assertIn("device: CPU: SAGIPS_CUDA_FOLDER is /nowhere", nothing.stdout)
+        self.assertEqual(self.call("train", "proxy1d", *SMALL, "device=cuda", stand_ins="/nowhere").returncode, 2)
         without_effect = self.call("check", "proxy1d", "precision=tf32")
         self.assertIn("precision", without_effect.stderr + without_effect.stdout)
         self.assertIn("device", without_effect.stderr + without_effect.stdout)

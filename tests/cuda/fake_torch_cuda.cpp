@@ -158,7 +158,9 @@ class Allocator final : public c10::DeviceAllocator {
     void* const memory = Memory::all().take(bytes);
     {
       const Memory::Open open;
-      std::memset(memory, 0xff, bytes);  // not a number: nobody may count on what lies there
+      // Not a number: nobody may count on what lies there. What a graph will compute stands in for numbers
+      // while it is made, and places among them have to be some.
+      std::memset(memory, making() == nullptr ? 0xff : 0, bytes);
     }
     // Graphs work for good on what was taken for them.
     return {memory, memory, making() == nullptr ? raw_deleter() : [](void*) {},
