@@ -126,7 +126,7 @@ class Check:
                 "jets": (["data.rows=10000", "data.validation_rows=100", "batch=100"], "JEDI-net, batch 100"),
                 "stress_strain": (["data.rows=15000", "data.validation_rows=75", "batch=75"],
                                   "stress-strain regression, dense, batch 75")}.items():
-            run = self.train(workload, *arguments, "train.epochs=4", "train.evaluate_every=100", "run.figures=false",
+            run = self.train(workload, *arguments, "train.epochs=4", "train.evaluate_every=2", "run.figures=false",
                              "precision=tf32", name=f"steps_{workload}")
             if run is None:
                 continue
@@ -142,11 +142,13 @@ class Check:
     def eager_steps(self):
         script, found = pathlib.Path(__file__).parents[1] / "bench/peers/pytorch_gpu.py", self.folder / "eager.json"
         small = ["--small"] if self.options.device == "cpu" else []
-        done = subprocess.run([sys.executable, str(script), "--device", self.options.device, "--only", "eager float32",
-                               "--budget", "60", "--json", str(found), *small], capture_output=True, text=True,
-                              check=False, timeout=200)
+        try:
+            subprocess.run([sys.executable, str(script), "--device", self.options.device, "--only", "eager float32",
+                            "--budget", "60", "--json", str(found), *small], capture_output=True, text=True,
+                           check=True, timeout=200)
+        except subprocess.SubprocessError as problem:
+            self.say(f"PyTorch beside: {problem}")
         if not found.exists():
-            self.say("no PyTorch beside: " + done.stderr.strip()[-200:])
             return {}
         results = json.loads(found.read_text(encoding="utf-8"))["results"]
         times = {}  # of the fastest form in each group

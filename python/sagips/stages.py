@@ -86,7 +86,7 @@ class Simulator(Stage):
         seeds = (noise.uniform()[:, 0].double() * 2 ** 52).long().tolist()
         made = []
         with _global_generators:
-            for theta, seed in zip(values.detach(), seeds):
+            for theta, seed in zip(values.detach().cpu(), seeds):
                 with _seeded(seed):
                     made.append(torch.as_tensor(self.function(theta.expand(noise.events, -1).clone())))
         made = torch.stack(made).to(values)

@@ -29,6 +29,7 @@ class TrainedNetwork {
             workloads(), core::text(folder, "/", record::run_files::config.name))),
         file_(run::network_file(folder, best)) {
     job_.learning();
+    job_.settings.device = "cpu";  // rows are there
     statistics_ = run::read_standards(file_);
   }
 

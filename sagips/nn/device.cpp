@@ -144,8 +144,13 @@ bool has_driver() {
 void set_precision(Precision precision) {
   chosen_precision = precision;
   const bool is_rounded = precision != Precision::float32;
-  if (!rounded_before)
-    rounded_before = {at::globalContext().allowTF32CuBLAS(), at::globalContext().allowTF32CuDNN()};
+  try {
+    if (!rounded_before)
+      rounded_before = {at::globalContext().allowTF32CuBLAS(),
+                        at::globalContext().allowTF32CuDNN()};
+  } catch (
+      const c10::Error&) {  // NOLINT(bugprone-empty-catch): set by calls that these do not know
+  }
   at::globalContext().setAllowTF32CuBLAS(is_rounded);
   at::globalContext().setAllowTF32CuDNN(is_rounded);
 }

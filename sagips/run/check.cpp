@@ -218,7 +218,7 @@ std::string use_of_gpu(const Job& job, Task& task) {
       remark = "; " + warning->message;
   });
   train::Loop loop(config, task.optimizer(), callbacks);
-  constexpr std::int64_t first = 3;  // of which graphs are made
+  constexpr std::int64_t first = 8;  // of which graphs are made
   loop.run_steps(first);
   nn::wait_for(device);
   const auto start = std::chrono::steady_clock::now();
@@ -247,12 +247,18 @@ void check_on_ranks(const Job& job, comm::Ranks& ranks, std::ostream& out,
   if (ranks.is_first() && ranks.size() > 1)
     out << ranks.size() << " ranks, " << task->share() << " each: " << exchange.description()
         << '\n';
-  if (job.settings.made_device().is_cpu()) return;
+  std::string failure;
   try {
-    out << use_of_gpu(job, *task) << '\n';
+    if (!job.settings.made_device().is_cpu()) out << use_of_gpu(job, *task) << '\n';
   } catch (const std::exception& problem) {
-    problems.push_back("the first steps on the GPU: " + nn::first_line(problem));
+    failure = "the first steps on the GPU: " + nn::first_line(problem);
   }
+  const auto failed = ranks.gather(failure.empty() ? 0 : 1);
+  const auto other = std::ranges::find(failed, 1U);
+  if (failure.empty() && other != failed.end())
+    failure = core::text("the first steps on the GPU of rank ", other - failed.begin(),
+                         " fail. Check it alone to see why.");
+  if (!failure.empty()) problems.push_back(failure);
 }
 
 }  // namespace

@@ -213,7 +213,6 @@ void CompareConfig::check() const {
 
 Compared compare(const Job& job, const Requests& requests, core::Log& log) {
   job.of<CompareConfig>().check();
-  job.settings.made_device();
   nn::set_threads(job.settings.threads);
   const env::Environment environment =
       problem::load_data(*job.inverse().workload, job.inverse().data, job.seed()).all();

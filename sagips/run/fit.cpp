@@ -11,7 +11,6 @@
 namespace sagips::run {
 
 Fitted fit(const Job& job, comm::Ranks& ranks, core::Log& log) {
-  job.settings.made_device();
   const int threads = nn::set_threads(job.settings.threads);
   problem::DataSettings data = job.inverse().data;
   data.needs_gradient = false;  // the density's is taken, not the pipeline's

@@ -85,7 +85,7 @@ void check_equal_start(comm::Ranks& ranks, const nn::Replica& replica) {
 // Ranks of a study are several jobs of one, which its launcher alone counts through.
 int place_on_node(const comm::Ranks& ranks) {
   for (const char* const name :
-       {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PALS_LOCAL_RANKID", "SLURM_LOCALID"}) {
+       {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PALS_LOCAL_RANKID"}) {
     double number = 0;
     if (const char* const given = std::getenv(name); given && core::parse_number(given, number))
       return static_cast<int>(number);

@@ -21,9 +21,10 @@ const c10::impl::DeviceGuardImplInterface& guard_of(const torch::Device& device)
 
 }  // namespace
 
-CapturedWork::CapturedWork(torch::Device device)
+CapturedWork::CapturedWork(torch::Device device, bool is_alone)
     : device_(device),
       outer_(guard_of(device).exchangeStream(guard_of(device).getStreamFromGlobalPool(device))),
+      is_alone_(is_alone),
       counter_(torch::zeros({1}, torch::dtype(torch::kInt32).device(device))) {
   guard_of(device).synchronizeDevice(device.index());  // what was begun on the other stream
 }
@@ -59,7 +60,7 @@ bool CapturedWork::make(Graph& piece, const std::function<void()>& work) {
   const nn::DeviceLibrary& library = *nn::device_library(device_);
   const nn::StepFromGpu counted(step_, counter_);
   // Graphs take memory of their own, and what the first runs have left is no longer needed.
-  c10::getDeviceAllocator(device_.type())->emptyCache();
+  if (is_alone_) c10::getDeviceAllocator(device_.type())->emptyCache();
   void* graph = nullptr;
   if (library.graph_begin(&graph) != 0) {
     problem_ = library.graph_error();
@@ -67,14 +68,8 @@ bool CapturedWork::make(Graph& piece, const std::function<void()>& work) {
   }
   try {
     work();
-  } catch (const c10::Error& error) {
+  } catch (const std::exception& error) {
     problem_ = nn::first_line(error);
-  } catch (const core::Error& error) {  // a stage has said where LibTorch's came from
-    problem_ = error.what();
-  } catch (...) {  // somebody wants to end
-    library.graph_end(graph);
-    library.graph_free(graph);
-    throw;
   }
   if (library.graph_end(graph) != 0 && problem_.empty()) problem_ = library.graph_error();
   if (problem_.empty())

@@ -16,7 +16,8 @@ namespace sagips::train {
 /// each replay.
 class CapturedWork {
  public:
-  explicit CapturedWork(torch::Device device);
+  /// is_alone: nothing else is under way on the GPU, which may be waited for
+  CapturedWork(torch::Device device, bool is_alone);
   ~CapturedWork();
   CapturedWork(const CapturedWork&) = delete;
   CapturedWork& operator=(const CapturedWork&) = delete;
@@ -37,6 +38,7 @@ class CapturedWork {
 
   torch::Device device_;
   c10::Stream outer_;  ///< LibTorch's before; graphs cannot be made on its usual one
+  bool is_alone_;
   std::uint32_t step_ = 0;
   torch::Tensor counter_;  ///< the step, on the GPU
   std::map<std::size_t, Graph> pieces_;

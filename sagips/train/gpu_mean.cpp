@@ -38,7 +38,6 @@ struct NcclCalls {
                    void* communicator, void* stream);
   int (*CommGetAsyncError)(void* communicator, int* error);
   int (*CommDestroy)(void* communicator);
-  int (*CommAbort)(void* communicator);
   const char* (*GetErrorString)(int error);
 };
 
@@ -50,7 +49,6 @@ struct GpuSums::Nccl {
   NcclCalls calls{};
   void* communicator = nullptr;
   c10::Stream stream;
-  int under_way = 0;
 
   /// Why NCCL cannot be had; empty: it is open.
   std::string open() {
@@ -67,7 +65,6 @@ struct GpuSums::Nccl {
     find(calls.AllReduce, "ncclAllReduce");
     find(calls.CommGetAsyncError, "ncclCommGetAsyncError");
     find(calls.CommDestroy, "ncclCommDestroy");
-    find(calls.CommAbort, "ncclCommAbort");
     find(calls.GetErrorString, "ncclGetErrorString");
     int version = 0;
     if (is_whole) calls.GetVersion(&version);
@@ -106,13 +103,8 @@ struct GpuSums::Nccl {
     check(error);
     return event.query();
   }
-  void abort() {
-    if (void* const left = std::exchange(communicator, nullptr)) calls.CommAbort(left);
-  }
-  // Others that are gone would be waited for.
-  ~Nccl() {
-    if (under_way > 0) abort();
-    if (communicator != nullptr) calls.CommDestroy(communicator);
+  void close() {
+    if (void* const left = std::exchange(communicator, nullptr)) calls.CommDestroy(left);
   }
 };
 
@@ -126,7 +118,6 @@ GpuSums::GpuSums(comm::Ranks& ranks, torch::Device device)
   if (on_all(lack.empty())) {
     const int answer = nccl_->join(ranks);
     if (on_all(answer == 0)) return;
-    nccl_->abort();
     throw core::ConfigError(
         key, core::text("gpu: NCCL does not take the ranks' GPUs (",
                         answer != 0 ? nccl_->calls.GetErrorString(answer) : "on another rank",
@@ -141,8 +132,8 @@ GpuSums::GpuSums(comm::Ranks& ranks, torch::Device device)
 
 GpuSums::~GpuSums() = default;
 
-void GpuSums::abort() {
-  if (nccl_) nccl_->abort();
+void GpuSums::close() {
+  if (nccl_) nccl_->close();
 }
 
 // NCCL connects ranks in its first call of a size, which waits for all of them: here all come.
@@ -159,10 +150,8 @@ GpuMean::GpuMean(const comm::Site& site, std::shared_ptr<GpuSums> sums)
 comm::Task GpuMean::gradients(comm::ReplicaView replica, comm::Step step) {
   *site_.traffic += cost(replica.gradients.size(), step);
   if (GpuSums::Nccl* const nccl = sums_->nccl_.get()) {
-    ++nccl->under_way;
     const c10::Event event = nccl->begin_mean(replica.gradients);
     co_await comm::Until([&] { return nccl->is_over(event); });
-    --nccl->under_way;
     co_return;
   }
   const torch::Tensor gradients = torch::from_blob(

@@ -17,8 +17,8 @@ class GpuSums {
   ~GpuSums();
   GpuSums(const GpuSums&) = delete;
   GpuSums& operator=(const GpuSums&) = delete;
-  /// Leaves what is under way, which others no longer come to. Nothing follows.
-  void abort();
+  /// Gives NCCL's memory back. collective: who fails leaves it, as others would be waited for
+  void close();
 
  private:
   friend class GpuMean;

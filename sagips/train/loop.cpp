@@ -102,7 +102,7 @@ Loop::Loop(LoopConfig config, optim::Optimizer& optimizer, Callbacks callbacks)
       collected_[i].gradients = torch::zeros_like(step.replica->gradients());
   const torch::Device device = optimizer.steps().front().replica->weights().device();
   if (optimizer.graphs_of(1).number >= 0 && !add_up_)
-    captured_ = std::make_unique<Captured>(device);
+    captured_ = std::make_unique<Captured>(device, !callbacks_.exchange.gradients_ready);
   if (callbacks_.tracer != nullptr && !device.is_cpu())
     gpu_trace_.emplace(device, *callbacks_.tracer);
   if (!is_left_to_gpu(config_, optimizer, callbacks_.exchange)) return;

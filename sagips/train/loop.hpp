@@ -227,7 +227,7 @@ class Loop {
 
   /// Of a training whose steps are graphs on a GPU.
   struct Captured {
-    explicit Captured(torch::Device device) : work(device) {}
+    Captured(torch::Device device, bool is_alone) : work(device, is_alone) {}
     CapturedWork work;
     int graphs = 0;  ///< of the step that is running, see optim::Optimizer::Graphs
     std::map<int, std::unique_ptr<optim::Batch>>

@@ -284,13 +284,8 @@ ExchangeHooks RankExchange::hooks(core::Tracer* tracer) {
   hooks.before_update = [this](optim::UpdateStep& step) {
     const auto link = links_.find(step.name);
     if (link == links_.end()) return true;
-    try {
-      use_drivers(link->second,
-                  [](Link&, comm::ExchangeDriver& driver, comm::ReplicaView) { driver.finish(); });
-    } catch (...) {  // what is under way on GPUs would wait for who is gone
-      if (gpu_sums_) gpu_sums_->abort();
-      throw;
-    }
+    use_drivers(link->second,
+                [](Link&, comm::ExchangeDriver& driver, comm::ReplicaView) { driver.finish(); });
     link->second.give(true, false);
     return link->second.driver->exchange().updates(link->second.step);
   };
@@ -385,6 +380,7 @@ void RankExchange::settle() {
     driver.look(view.weights, {});
   });
   give_weights();
+  if (gpu_sums_) gpu_sums_->close();
 }
 
 comm::ExchangeTotals RankExchange::Link::totals() const {

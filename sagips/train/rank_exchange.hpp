@@ -59,7 +59,7 @@ class RankExchange {
                             const std::function<void()>& run);
   /// The ranks that may do that; none: there are no central weights.
   std::vector<int> readers() const;
-  /// Gives every rank the last central weights. collective, after the hook `close`
+  /// Gives every rank the last central weights; nothing follows. collective, after the hook `close`
   void settle();
   /// The step whose network gives the answer.
   const std::string& primary() const { return primary_; }

@@ -85,7 +85,6 @@ int ncclCommDestroy(void* communicator) {
   delete static_cast<Communicator*>(communicator);
   return 0;
 }
-int ncclCommAbort(void* communicator) { return ncclCommDestroy(communicator); }
 const char* ncclGetErrorString(int error) { return error == 0 ? "no error" : "invalid argument"; }
 
 }  // extern "C"

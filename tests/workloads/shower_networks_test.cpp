@@ -219,7 +219,8 @@ struct Rows {
   }
 };
 
-/// The four updates of a step by ours and by the oracle, each going on from its own ones.
+/// The four updates of a step by ours and by the oracle, which begins each where ours is: how much of an earlier one's
+/// rounding a later one makes larger depends on the processor.
 class FourUpdates {
  public:
   FourUpdates(const Learns& ours, std::int64_t batch, std::uint32_t step,
@@ -230,16 +231,12 @@ class FourUpdates {
         oracle_(ours.network(maker).input()[0] == 256, precision.type),
         rows_(ours, step, batch, precision.type) {
     const nn::State state = nn::give_state(*ours.learner);
-    for (const std::size_t player : {maker, judge}) {
-      const nn::Replica& replica = ours.replica(player);
-      oracle_.take(replica, player == maker);
+    for (const std::size_t player : {maker, judge})
       rules_.emplace_back(
-          replica,
+          ours.replica(player),
           state.at(player == maker ? "generator_update.square" : "discriminator_update.square"),
           precision.type);
-      for (const torch::Tensor& one : oracle_.weights(player == maker))
-        starts_[player].push_back(one.detach().clone());
-    }
+    begin_as_ours();
   }
   void run(const std::string& what) {
     const std::vector<optim::Action> schedule = ours_.learner->schedule();
@@ -257,8 +254,9 @@ class FourUpdates {
       expect_gradients(ours_.replica(player), gradients, precision_, which);
       rules_[player].step(oracle_.weights(player == maker), gradients);
       ours_.learner->steps()[player].rule->step(0);
+      expect_move(which, player);
+      begin_as_ours();
     }
-    expect_step(what);
   }
 
  private:
@@ -297,21 +295,28 @@ class FourUpdates {
           << what << ", " << name;
     }
   }
-  // What each network has moved by, and where its running statistics are.
-  void expect_step(const std::string& what) const {
+  void begin_as_ours() {
     for (const std::size_t player : {maker, judge}) {
-      const nn::Replica& replica = ours_.replica(player);
-      const std::vector<torch::Tensor> weights = oracle_.weights(player == maker);
-      std::vector<torch::Tensor> found, wanted;
-      for (std::size_t i = 0; i < weights.size(); ++i) {
-        const torch::Tensor& start = starts_[player][i];
-        found.push_back((replica.view(replica.weights(), i) - start).flatten());
-        wanted.push_back((weights[i].detach() - start).flatten());
-      }
-      const std::string which = text(what, player == maker ? ", generator" : ", discriminator");
-      expect_close(torch::cat(found), torch::cat(wanted), 1e-4, which);
-      expect_statistics(oracle_, replica, player == maker, which);
+      oracle_.take(ours_.replica(player), player == maker);
+      starts_[player].clear();
+      for (const torch::Tensor& one : oracle_.weights(player == maker))
+        starts_[player].push_back(one.detach().clone());
     }
+  }
+  // What the network that learns has moved by, and where both running statistics are.
+  void expect_move(const std::string& what, std::size_t learns) const {
+    const nn::Replica& replica = ours_.replica(learns);
+    const std::vector<torch::Tensor> weights = oracle_.weights(learns == maker);
+    std::vector<torch::Tensor> found, wanted;
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      const torch::Tensor& start = starts_[learns][i];
+      found.push_back((replica.view(replica.weights(), i) - start).flatten());
+      wanted.push_back((weights[i].detach() - start).flatten());
+    }
+    expect_close(torch::cat(found), torch::cat(wanted), 1e-4, what);
+    for (const std::size_t player : {maker, judge})
+      expect_statistics(oracle_, ours_.replica(player), player == maker,
+                        text(what, player == maker ? ", generator" : ", discriminator"));
   }
 
   const Learns& ours_;
