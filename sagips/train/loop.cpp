@@ -414,7 +414,10 @@ void Loop::run_on_gpu(std::size_t number, const char* name, const std::string& o
   if (is_traced)
     gpu_trace_->begin(
         {.name = name, .network = of.empty() ? nullptr : of.c_str(), .step = step_ + 1});
-  may_repeat&& captured_ ? run_as_graph(number, work) : work();
+  if (may_repeat && captured_)
+    run_as_graph(number, work);
+  else
+    work();
   if (is_traced) gpu_trace_->end();
 }
 
