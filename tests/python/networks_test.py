@@ -290,6 +290,19 @@ class Networks(unittest.TestCase):
         said = named.network()({"first": torch.from_numpy(ROWS[:, :1]), "second": torch.from_numpy(ROWS[:, 1:])})
         self.assertEqual(said.shape, (300, 3))
 
+    def trained_elsewhere(self, run):
+        """On a GPU, which is not here."""
+        rows, path = torch.from_numpy(ROWS), os.path.join(run.folder, "config.yaml")
+        said = run.network()(rows)
+        with open(path) as file:
+            config = file.read()
+        self.assertIn("device: cpu", config)
+        with open(path, "w") as file:
+            file.write(config.replace("device: cpu", "device: cuda"))
+        again = sagips.load(run.folder)
+        torch.testing.assert_close(again.network()(rows), said)
+        torch.testing.assert_close(sagips.predict(again, ROWS).values, said.detach())
+
     def test_trained_networks_are_modules(self):
         config = [{"dense": 8, "activation": "tanh"}, {"dense": 3}]
         for layers in (config, network()):
@@ -308,6 +321,7 @@ class Networks(unittest.TestCase):
         run = self.train(config)
         with self.assertRaisesRegex(sagips.ConfigError, "written in Python"):
             run.network().module
+        self.trained_elsewhere(run)
         with open("nets.py", "w") as file:
             file.write("import torch\ndef make(width=4):\n    return torch.nn.Sequential(torch.nn.Linear(2, width), "
                        "torch.nn.ReLU(), torch.nn.Linear(width, 3))\n")
