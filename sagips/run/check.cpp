@@ -209,15 +209,13 @@ Usage usage_of(const Job& job, bool trainable, std::int64_t ranks) {
 // Memory and time of this rank's first steps, as they find them.
 std::string use_of_gpu(const Job& job, Task& task) {
   const torch::Device device = job.settings.made_device();
-  train::LoopConfig config = loop_of(job);
-  config.timeline = 0;
   train::Loop::Callbacks callbacks;
   std::string remark;  // where they cannot be graphs
   callbacks.observers.push_back([&remark](const record::Event& event) {
     if (const auto* const warning = std::get_if<record::Warning>(&event))
       remark = "; " + warning->message;
   });
-  train::Loop loop(config, task.optimizer(), callbacks);
+  train::Loop loop(loop_of(job), task.optimizer(), callbacks);
   constexpr std::int64_t first = 8;  // of which graphs are made
   loop.run_steps(first);
   nn::wait_for(device);
