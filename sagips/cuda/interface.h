@@ -8,6 +8,7 @@
 /// cudaStream_t) and returns at once: 0, or a cudaError_t. None allocates or waits, so that all may be
 /// captured in a graph; what changes from one replay to the next (step, learning rate) is therefore
 /// read from the device's memory.
+// NOLINTBEGIN(modernize-use-using): it is C
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -33,11 +34,6 @@ typedef struct {
 int sagips_cuda_uniform(sagips_cuda_stream_name name, uint32_t first_sample, int64_t samples,
                         uint32_t first_dimension, int64_t dimensions, int64_t events, float factor,
                         float* out, void* stream);
-/// The standard normal numbers with these uniform ones as probabilities (float64's, rounded).
-/// shape: as above; sample-major [samples, events, dimensions] where `events_first` is not 0
-int sagips_cuda_normal(sagips_cuda_stream_name name, uint32_t first_sample, int64_t samples,
-                       uint32_t first_dimension, int64_t dimensions, int64_t events,
-                       int events_first, float* out, void* stream);
 /// Rows drawn with replacement: row number e of RandomStream::integers(first_sample + s, dimension, rows)
 /// of `table`, e from first_event on.
 /// shape: table [rows, columns] -> out [samples, events, columns]
@@ -45,9 +41,6 @@ int sagips_cuda_draw_rows(sagips_cuda_stream_name name, uint32_t first_sample, i
                           uint32_t dimension, uint32_t first_event, int64_t events,
                           const float* table, int64_t rows, int64_t columns, float* out,
                           void* stream);
-/// Adds 1 to a counter.
-int sagips_cuda_count(uint32_t* counter, void* stream);
-
 // ---- inverse-CDF sampler: kernels::draw_positions and kernels::pull_back_positions
 
 typedef struct {
@@ -221,3 +214,4 @@ const char* sagips_cuda_graph_error(void);
 #ifdef __cplusplus
 }
 #endif
+// NOLINTEND(modernize-use-using)

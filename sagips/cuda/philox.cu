@@ -36,23 +36,17 @@ __device__ __forceinline__ float to_uniform(uint32_t bits) {
   return (static_cast<float>(static_cast<int32_t>(bits >> 9)) + 0.5F) * 0x1p-23F;
 }
 
-// Float64 on purpose: rounded to float once, while the float32 inverse loses three bits in its tails.
-__device__ __forceinline__ float to_normal(float uniform) {
-  return static_cast<float>(normcdfinv(static_cast<double>(uniform)));
-}
-
 /// The upper half of the product of `bound` and the 64 bits high, low.
 __device__ __forceinline__ uint64_t scaled(uint64_t high, uint64_t low, uint32_t bound) {
   return (high * bound + (low * bound >> 32)) >> 32;
 }
 
-/// Which numbers are wanted, and how far apart their neighbours in a row and the rows lie.
+/// Which numbers are wanted: a row for each sample and dimension.
 struct Rows {
   uint32_t first_sample, first_dimension, dimensions, events, blocks_per_row, blocks;
-  int64_t sample_stride, dimension_stride, event_stride;
 };
 
-template <bool normal, bool by_fours>
+template <bool by_fours>
 __global__ void fill(sagips_cuda_stream_name name, Rows rows, float factor, float* out) {
   const uint32_t at = blockIdx.x * block_threads + threadIdx.x;
   if (at >= rows.blocks) return;
@@ -61,44 +55,14 @@ __global__ void fill(sagips_cuda_stream_name name, Rows rows, float factor, floa
   const Words words =
       words_of(name, 0, block, rows.first_dimension + dimension, rows.first_sample + sample);
   float numbers[4];
-  for (int i = 0; i < 4; ++i) {
-    const float uniform = to_uniform(words.at[i]);
-    numbers[i] = normal ? to_normal(uniform) : uniform * factor;
-  }
-  float* const to = out + sample * rows.sample_stride + dimension * rows.dimension_stride +
-                    4 * int64_t{block} * rows.event_stride;
+  for (int i = 0; i < 4; ++i) numbers[i] = to_uniform(words.at[i]) * factor;
+  float* const to = out + int64_t{row} * rows.events + 4 * int64_t{block};
   if constexpr (by_fours) {
     *reinterpret_cast<float4*>(to) = make_float4(numbers[0], numbers[1], numbers[2], numbers[3]);
   } else {
     for (uint32_t i = 0; i < 4; ++i)
-      if (4 * block + i < rows.events) to[i * rows.event_stride] = numbers[i];
+      if (4 * block + i < rows.events) to[i] = numbers[i];
   }
-}
-
-template <bool normal>
-int fill_rows(const sagips_cuda_stream_name& name, uint32_t first_sample, int64_t samples,
-              uint32_t first_dimension, int64_t dimensions, int64_t events, bool events_first,
-              float factor, float* out, void* stream) {
-  constexpr int64_t most = int64_t{1} << 31;
-  if (samples < 0 || dimensions < 0 || events < 0 || events > most) return invalid_value;
-  if (samples == 0 || dimensions == 0 || events == 0) return 0;
-  const int64_t per_row = (events + 3) / 4;
-  if (samples > most / per_row / dimensions) return invalid_value;
-  const int64_t blocks = samples * dimensions * per_row;
-  const Rows rows{first_sample,
-                  first_dimension,
-                  static_cast<uint32_t>(dimensions),
-                  static_cast<uint32_t>(events),
-                  static_cast<uint32_t>(per_row),
-                  static_cast<uint32_t>(blocks),
-                  dimensions * events,
-                  events_first ? 1 : events,
-                  events_first ? dimensions : 1};
-  const bool by_fours =
-      rows.event_stride == 1 && events % 4 == 0 && reinterpret_cast<uintptr_t>(out) % 16 == 0;
-  const auto grid = static_cast<unsigned>((blocks + block_threads - 1) / block_threads);
-  return launch(by_fours ? fill<normal, true> : fill<normal, false>, dim3(grid),
-                dim3(block_threads), 0, stream, name, rows, factor, out);
 }
 
 // A thread for each row, although two share a block of Philox: the writes of a warp then lie side
@@ -120,8 +84,6 @@ __global__ void draw(sagips_cuda_stream_name name, uint32_t first_sample, uint32
   for (int64_t c = 0; c < columns; ++c) out[at * columns + c] = from[c];
 }
 
-__global__ void count(uint32_t* counter) { ++*counter; }
-
 }  // namespace
 }  // namespace sagips::cuda::philox
 
@@ -130,15 +92,23 @@ using namespace sagips::cuda;
 int sagips_cuda_uniform(sagips_cuda_stream_name name, uint32_t first_sample, int64_t samples,
                         uint32_t first_dimension, int64_t dimensions, int64_t events, float factor,
                         float* out, void* stream) {
-  return philox::fill_rows<false>(name, first_sample, samples, first_dimension, dimensions, events,
-                                  false, factor, out, stream);
-}
-
-int sagips_cuda_normal(sagips_cuda_stream_name name, uint32_t first_sample, int64_t samples,
-                       uint32_t first_dimension, int64_t dimensions, int64_t events,
-                       int events_first, float* out, void* stream) {
-  return philox::fill_rows<true>(name, first_sample, samples, first_dimension, dimensions, events,
-                                 events_first != 0, 1, out, stream);
+  constexpr int64_t most = int64_t{1} << 31;
+  if (samples < 0 || dimensions < 0 || events < 0 || events > most) return invalid_value;
+  if (samples == 0 || dimensions == 0 || events == 0) return 0;
+  const int64_t per_row = (events + 3) / 4;
+  if (samples > most / per_row / dimensions) return invalid_value;
+  const int64_t blocks = samples * dimensions * per_row;
+  const philox::Rows rows{first_sample,
+                          first_dimension,
+                          static_cast<uint32_t>(dimensions),
+                          static_cast<uint32_t>(events),
+                          static_cast<uint32_t>(per_row),
+                          static_cast<uint32_t>(blocks)};
+  const bool by_fours = events % 4 == 0 && reinterpret_cast<uintptr_t>(out) % 16 == 0;
+  const auto grid =
+      static_cast<unsigned>((blocks + philox::block_threads - 1) / philox::block_threads);
+  return launch(by_fours ? philox::fill<true> : philox::fill<false>, dim3(grid),
+                dim3(philox::block_threads), 0, stream, name, rows, factor, out);
 }
 
 int sagips_cuda_draw_rows(sagips_cuda_stream_name name, uint32_t first_sample, int64_t samples,
@@ -155,8 +125,4 @@ int sagips_cuda_draw_rows(sagips_cuda_stream_name name, uint32_t first_sample, i
       static_cast<unsigned>((draws + philox::block_threads - 1) / philox::block_threads);
   return launch(philox::draw, dim3(grid), dim3(philox::block_threads), 0, stream, name,
                 first_sample, dimension, first_event, events, draws, table, rows, columns, out);
-}
-
-int sagips_cuda_count(uint32_t* counter, void* stream) {
-  return launch(philox::count, dim3(1), dim3(1), 0, stream, counter);
 }

@@ -75,7 +75,8 @@ class Cuda {
       return;
     }
     if (c10::impl::hasDeviceGuardImpl(torch::kCUDA))
-      devices_ = c10::impl::getDeviceGuardImpl(torch::kCUDA)->deviceCount();
+      devices_ =
+          static_cast<unsigned char>(c10::impl::getDeviceGuardImpl(torch::kCUDA)->deviceCount());
     if (devices_ == 0) {
       lack_ = "no NVIDIA GPU is seen (nvidia-smi shows those that are there)";
       return;
@@ -85,7 +86,7 @@ class Cuda {
 
   /// Where a library is looked for: in SAGIPS_CUDA_FOLDER, then beside what it belongs to.
   static std::string torch_library(const std::string& name) {
-    if (const std::string given = in_given_folder(name); !given.empty()) return given;
+    if (std::string given = in_given_folder(name); !given.empty()) return given;
     Dl_info torch{};
     ::dladdr(reinterpret_cast<void*>(&at::get_num_threads),
              &torch);  // NOLINT: what dladdr asks for

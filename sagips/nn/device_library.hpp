@@ -21,6 +21,7 @@ namespace sagips::nn {
 
 /// Our own passes on a GPU, from a library that is opened at run time.
 struct DeviceLibrary {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a name
 #define SAGIPS_CUDA_MEMBER(name) decltype(&::sagips_cuda_##name) name = nullptr;
   SAGIPS_CUDA_CALLS(SAGIPS_CUDA_MEMBER)
 #undef SAGIPS_CUDA_MEMBER

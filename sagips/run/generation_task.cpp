@@ -85,13 +85,13 @@ constexpr double far_from_one = 20;
 std::vector<std::string> badly_scaled(const data::ExampleSets& sets,
                                       const optim::Adversarial& learner) {
   const data::Examples some = sets.training->first(rows_looked_at);
-  const optim::Spread spread = optim::spread_of(some.inputs.to(torch::kFloat64));
-  if (some.rows() > 1 && spread.deviation == 0)
+  const torch::Tensor spread = optim::spread_of(some.inputs.to(torch::kFloat64));
+  if (some.rows() > 1 && spread[0].item<double>() == 0)
     throw core::DataError(sets.origin,
                           core::text("the first ", some.rows(),
                                      " examples are all the same: there is nothing to learn. Look "
                                      "at the files, and at what is cut away."));
-  std::map<std::string, double> sizes{{"examples", std::max(spread.deviation, spread.size)}};
+  std::map<std::string, double> sizes{{"examples", spread.max().item<double>()}};
   for (const optim::Condition& condition : learner.input().conditions())
     if (condition.classes == 0)
       sizes[core::text("the condition ", condition.name)] =

@@ -502,8 +502,9 @@ void Loop::run_steps(std::int64_t until) {
   while (step_ < until) run_step();
 }
 
-// That no further step would be of use is no end that was asked for.
+// That no further step would be of use is no end that was asked for. A GPU's numbers tell it where they are read.
 StopReason Loop::breakdown() const {
+  if (on_gpu_ && on_gpu_->read_step != step_) return {};
   const std::string why = optimizer_.reason_to_stop();
   return {StopKind::failed, why.empty() ? why : "failed: " + why};
 }

@@ -1,14 +1,10 @@
 #include "tests/cuda/shim.hpp"
 
-#include "tests/cuda/normal_quantile.hpp"
-
-// The kernels call it.
 #include "sagips/cuda/philox.cu"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <random>
 #include <span>
@@ -88,40 +84,6 @@ TEST(CudaPhilox, TakesTheOffsetAsTheStepWhereThereIsNoCounter) {
   sagips_cuda_uniform(named("events", nullptr, 3), 0, 1, 0, 1, 12, 1, out.data(), nullptr);
   RandomStream(seed, "events", 3).uniform(0, 0, std::span(expected));
   EXPECT_EQ(out, expected);
-}
-
-TEST(CudaPhilox, CountsSteps) {
-  std::uint32_t counter = 4;
-  EXPECT_EQ(sagips_cuda_count(&counter, nullptr), 0);
-  EXPECT_EQ(counter, 5U);
-}
-
-TEST(CudaPhilox, HasTheQuantilesOfItsUniformNumbers) {
-  for (const Size& size : sizes) {
-    const std::vector<float> uniform = reference(size);
-    std::vector<float> rows(size.count(), untouched), events(size.count(), untouched);
-    const sagips_cuda_stream_name name = named("events", &step, 2);
-    for (const bool events_first : {false, true})
-      ASSERT_EQ(sagips_cuda_normal(name, size.first_sample, size.samples, size.first_dimension,
-                                   size.dimensions, size.events, events_first,
-                                   events_first ? events.data() : rows.data(), nullptr),
-                0);
-    for (std::size_t i = 0; i < uniform.size(); ++i) {
-      const auto probability = static_cast<double>(uniform[i]);
-      const double found = static_cast<double>(rows[i]);
-      // of the tail that is the smaller one; 2^-24 rounds the number itself, times its slope
-      const double tail = 0.5 * std::erfc(std::abs(found) / std::sqrt(2.0));
-      ASSERT_NEAR(tail, std::min(probability, 1 - probability), 2e-6 * tail) << found;
-      ASSERT_EQ(found < 0, probability < 0.5);
-      const auto event = i % static_cast<std::size_t>(size.events),
-                 row = i / static_cast<std::size_t>(size.events),
-                 dimensions = static_cast<std::size_t>(size.dimensions);
-      ASSERT_EQ(
-          rows[i],
-          events[(row / dimensions * static_cast<std::size_t>(size.events) + event) * dimensions +
-                 row % dimensions]);
-    }
-  }
 }
 
 TEST(CudaPhilox, DrawsTheRowsOfTheCpu) {

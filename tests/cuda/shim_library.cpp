@@ -2,8 +2,6 @@
 //   g++ -std=c++20 -O2 -shared -fPIC -I. -o libsagips_cuda_shim.so tests/cuda/shim_library.cpp
 #include "tests/cuda/shim.hpp"
 
-#include "tests/cuda/normal_quantile.hpp"
-
 #include "sagips/cuda/conv3d.cu"
 #include "sagips/cuda/dense.cu"
 #include "sagips/cuda/inverse_cdf.cu"

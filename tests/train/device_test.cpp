@@ -11,6 +11,7 @@
 #include "sagips/nn/device.hpp"
 #include "sagips/nn/device_library.hpp"
 #include "sagips/nn/script.hpp"
+#include "sagips/optim/adversarial/adversarial.hpp"
 #include "tests/train/gan_training.hpp"
 #include "tests/train/small_learner.hpp"
 
@@ -234,6 +235,78 @@ TEST(Gpu, LearnsFromRowsThatStayThereByGraphs) {
     expect_graphs_of(train, network);
     EXPECT_LE(train(Steps::graphs).reads, 5) << "of 35 steps";
   }
+}
+
+/// Rows of three numbers are made for their class and their sum.
+struct Maker {
+  struct Config {
+    optim::AdversarialConfig learner{};
+    void fields(core::FieldList& list) { learner.fields(list); }
+  };
+  optim::Adversarial learner;
+
+  Maker(torch::Device device, double learning_rate)
+      : learner(config_of(learning_rate), data::hold(rows()),
+                {{"sum", [](const torch::Tensor& row) { return row.sum(1); }}}, 1, device) {}
+  static optim::AdversarialConfig config_of(double learning_rate) {
+    const char* const text = R"yaml(
+generator:
+  noise: 4
+  conditions: [kind, sum]
+  layers: [{dense: 8, activation: leaky_relu}, {dense: 3}, {activation: relu}]
+discriminator:
+  layers: [{dense: 8, activation: leaky_relu}, {dropout: 0.3}]
+  heads: {kind: {layers: [{dense: 3}]}}
+measures: {sum: {weight: 0.01}}
+batch: 8
+label_flips: 0.2
+)yaml";
+    Config config =
+        core::read_config(core::ConfigDocument::from_text(text, "maker.yaml"), Config{});
+    config.learner.generator.optimizer.learning_rate =
+        config.learner.discriminator.optimizer.learning_rate = learning_rate;
+    return config.learner;
+  }
+  // The last batch of 36 has 4.
+  static data::Examples rows() {
+    torch::manual_seed(4);
+    const torch::Tensor kind = torch::arange(36) % 3;
+    const torch::Tensor row = torch::rand({36, 3}) + kind.unsqueeze(1);
+    data::Examples named =
+        data::named_examples({{"row", row}}, {{"kind", kind}, {"sum", row.sum(1, true)}});
+    named.inputs = row;
+    named.tensors = std::make_shared<const data::ExampleTensors>(
+        data::ExampleTensors{{}, named.target_tensors()});
+    return named;
+  }
+};
+
+TEST(Gpu, LearnsToMakeExamplesByGraphs) {
+  gpu();
+  Maker here(torch::kCPU, 2e-4);
+  const Told on_cpu = told_of(here.learner, torch::kCPU, 4);
+  expect_graphs_of(
+      [&](Steps steps) {
+        Maker maker(gpu(), 2e-4);
+        const Told told = told_of(maker.learner, gpu(), 4, steps);
+        EXPECT_LT(distance(told.weights, on_cpu.weights), 1e-4) << "rounding";
+        EXPECT_TRUE(
+            torch::equal(maker.learner.range_of_targets(), here.learner.range_of_targets()));
+        EXPECT_EQ(maker.learner.reason_to_stop(), "");
+        if (steps == Steps::graphs) EXPECT_LE(told.reads, 4) << "of 20 steps";
+        return told;
+      },
+      "a generator");
+}
+
+TEST(Gpu, EndsWhereAGeneratorHasCollapsed) {
+  Maker maker(gpu(), 0.3);
+  LoopConfig config = loop_config(200, 0);
+  config.engine.takes_whole_batches = true;
+  const LoopResult result = Loop(config, maker.learner, {}).run();
+  EXPECT_EQ(result.reason.kind, record::StopReason::Kind::failed);
+  EXPECT_NE(result.reason.text.find("the generator has"), std::string::npos) << result.reason.text;
+  EXPECT_LT(result.epochs, 200);
 }
 
 TEST(Gpu, TellsEveryEpochOnceAndInOrder) {

@@ -60,7 +60,7 @@ torch::Tensor Noise::uniform(std::int64_t dimensions) {
   const std::int64_t first = next_dimension_;
   next_dimension_ += dimensions;
   if (!device_.is_cpu() && type_ == torch::kFloat32)
-    if (const torch::Tensor numbers =
+    if (torch::Tensor numbers =
             source_->uniform_on(device_, first_sample_, samples_, events_, first, dimensions);
         numbers.defined())
       return numbers;

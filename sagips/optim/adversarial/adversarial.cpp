@@ -7,6 +7,7 @@
 
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
+#include "sagips/env/noise/noise.hpp"
 #include "sagips/nn/initialise.hpp"
 
 namespace sagips::optim {
@@ -19,7 +20,7 @@ struct Adversarial::RowBatch final : Batch {
   double scale = 1;        ///< of a row's loss: the mean over ranks is that over all rows then
   /// What was made for the discriminator, by tile, and whether measures find it empty.
   std::vector<torch::Tensor> made{};
-  std::vector<char> is_empty{};
+  std::vector<torch::Tensor> is_empty{};
 };
 
 Adversarial::Adversarial(const AdversarialConfig& config, const data::ExampleRowsPtr& rows,
@@ -30,11 +31,11 @@ Adversarial::Adversarial(const AdversarialConfig& config, const data::ExampleRow
       seed_(seed),
       device_(device),
       place_(place),
-      collapse_(config.collapse),
+      collapse_(config.collapse, device),
       stream_(
           rows, data::SamplePlan(rows_, seed, config.shuffle_rows),
           [this](std::uint32_t step) {
-            const BatchRows own = BatchRows::of(step, rows_, config_.batch, place_);
+            const BatchRows own = rows_of(step);
             return data::ExampleStream::Place{own.epoch, own.place(), own.count};
           },
           [this](const data::Examples& examples) { check_targets(examples); }) {
@@ -47,7 +48,7 @@ Adversarial::Adversarial(const AdversarialConfig& config, const data::ExampleRow
   move_to(device_, *rows, stream_);
   const float none = std::numeric_limits<float>::infinity();
   const std::int64_t numbers = rows->first(1).targets.size(1);
-  range_ = torch::stack({torch::full({numbers}, none), torch::full({numbers}, -none)});
+  range_ = torch::stack({torch::full({numbers}, none), torch::full({numbers}, -none)}).to(device_);
   const UpdateConfig* const updates[] = {&config_.generator.optimizer,
                                          &config_.discriminator.optimizer};
   for (const Player player : {maker, judge}) {
@@ -58,6 +59,10 @@ Adversarial::Adversarial(const AdversarialConfig& config, const data::ExampleRow
     steps_.push_back({part.name, &replica, rules_.back().get()});
     steps_.back().keys.optimizer = key;
   }
+  std::vector<std::string> losses;
+  for (const HeadConfig& head : config_.outputs()) losses.push_back(head.loss);
+  for (const MeasureConfig& measure : config_.measures) losses.push_back(measure.loss);
+  is_repeatable_ = is_repeatable(device_, networks_, losses);
   constant_judge_ = networks_[judge].replica.leaves_over(networks_[judge].replica.weights());
   add_passes();
 }
@@ -89,7 +94,7 @@ void Adversarial::add_passes() {
     if (!real)
       own.prepare = [](Batch& batch, std::int64_t tiles) {
         static_cast<RowBatch&>(batch).made.resize(static_cast<std::size_t>(tiles));
-        static_cast<RowBatch&>(batch).is_empty.assign(static_cast<std::size_t>(tiles), 0);
+        static_cast<RowBatch&>(batch).is_empty.resize(static_cast<std::size_t>(tiles));
       };
     own.gradients = [this, real](Batch& batch, const Tile& tile, auto leaves) {
       return discriminator_gradients(static_cast<RowBatch&>(batch), tile, *leaves[0], real);
@@ -142,35 +147,42 @@ std::int64_t Adversarial::weights() const {
 }
 
 std::unique_ptr<Batch> Adversarial::draw(std::uint32_t step) const {
-  const BatchRows rows = BatchRows::of(step, rows_, config_.batch, place_);
+  const BatchRows rows = rows_of(step);
   auto batch = std::make_unique<RowBatch>();
   batch->step = step;
   batch->first = rows.first;
   batch->samples = rows.count;
   batch->weight = static_cast<double>(rows.all);
   batch->scale = static_cast<double>(place_.ranks) / static_cast<double>(rows.all);
-  const data::Examples examples = stream_.at(step);
-  batch->examples = examples.inputs.to(device_);
-  batch->targets = examples.targets.to(device_);
+  take_rows(step, *batch);
   return batch;
+}
+
+void Adversarial::take_rows(std::uint32_t step, RowBatch& batch) const {
+  const data::Examples examples = stream_.at(step);
+  put(examples.inputs, device_, batch.examples);
+  put(examples.targets, device_, batch.targets);
+}
+
+// The last batch of a data epoch may be smaller.
+Optimizer::Graphs Adversarial::graphs_of(std::uint32_t step) const {
+  if (!is_repeatable_) return {};
+  return {.number = rows_of(step).all == rows_of(1).all ? 0 : 1};
+}
+
+void Adversarial::redraw(Batch& batch, std::uint32_t step) const {
+  take_rows(step, static_cast<RowBatch&>(batch));
 }
 
 // A few labels are wrong, so that the discriminator is never quite sure. shape: [rows, 1]
 torch::Tensor Adversarial::labels(const RowBatch& batch, const Tile& tile, const std::string& use,
                                   double real) const {
-  torch::Tensor labels = torch::full({tile.samples, 1}, static_cast<float>(real));
-  if (config_.label_flips > 0) {
-    const core::RandomStream random(seed_, "labels of " + use, batch.step);
-    const std::span<float> values(labels.data_ptr<float>(), static_cast<std::size_t>(tile.samples));
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      float number = 0;
-      random.uniform(
-          static_cast<std::uint32_t>(batch.first + tile.first) + static_cast<std::uint32_t>(i), 0,
-          std::span(&number, 1));
-      if (number < config_.label_flips) values[i] = 1 - values[i];
-    }
-  }
-  return labels.to(device_);
+  if (config_.label_flips == 0)
+    return torch::full({tile.samples, 1}, real, torch::dtype(torch::kFloat32).device(device_));
+  const core::RandomStream random(seed_, "labels of " + use, batch.step);
+  env::Noise numbers(std::make_shared<env::PhiloxNoise>(random), tile.samples, 1,
+                     batch.first + tile.first, torch::kFloat32, device_);
+  return torch::where(numbers.uniform() < config_.label_flips, 1 - real, real).to(torch::kFloat32);
 }
 
 torch::Tensor Adversarial::discriminator_gradients(RowBatch& batch, const Tile& tile,
@@ -191,10 +203,7 @@ torch::Tensor Adversarial::discriminator_gradients(RowBatch& batch, const Tile& 
                              {.training = &random, .first_sample = first, .add_up = batch.add_up}),
               examples, targets, labels(batch, tile, use, real ? 1 : 0), false);
   (found.loss * batch.scale).backward({}, {}, false, leaves.tensors);
-  for (std::size_t i = 0; !real && i < judges_.measures.size(); ++i)
-    if (judges_.measures[i].head.loss.name == "mean_absolute_percentage" &&
-        found.each[judges_.heads.size() + i].eq(100).all().item<bool>())
-      batch.is_empty[static_cast<std::size_t>(tile.index)] = 1;
+  if (!real) batch.is_empty[static_cast<std::size_t>(tile.index)] = are_empty(found);
   const torch::Tensor told = found.told(batch.scale);
   return torch::cat({told.narrow(0, 0, 1), told});
 }
@@ -219,16 +228,24 @@ torch::Tensor Adversarial::generator_gradients(const RowBatch& batch, const Tile
   return found.told(batch.scale);
 }
 
+// Whether a measure finds all rows empty. shape: [] bool
+torch::Tensor Adversarial::are_empty(const Judged& found) const {
+  torch::Tensor are_empty = torch::zeros({}, torch::dtype(torch::kBool).device(device_));
+  for (std::size_t i = 0; i < judges_.measures.size(); ++i)
+    if (judges_.measures[i].head.loss.name == "mean_absolute_percentage")
+      are_empty = are_empty | found.each[judges_.heads.size() + i].eq(100).all();
+  return are_empty;
+}
+
 // Before the generator learns from it, on one thread.
 void Adversarial::watch(const RowBatch& batch) {
   if (batch.samples == 0) return;
-  const torch::Tensor targets = batch.targets.to(torch::kCPU, torch::kFloat32);
-  range_ = torch::stack(
-      {torch::minimum(range_[0], targets.amin(0)), torch::maximum(range_[1], targets.amax(0))});
+  const torch::Tensor targets = batch.targets.to(torch::kFloat32);
+  range_.copy_(torch::stack(
+      {torch::minimum(range_[0], targets.amin(0)), torch::maximum(range_[1], targets.amax(0))}));
   if (config_.collapse == 0) return;
-  const bool is_empty =
-      std::all_of(batch.is_empty.begin(), batch.is_empty.end(), [](char one) { return one != 0; });
-  collapse_.see(spread_of(torch::cat(batch.made)), spread_of(batch.examples), is_empty);
+  collapse_.see(spread_of(torch::cat(batch.made)), spread_of(batch.examples),
+                torch::stack(batch.is_empty).all());
 }
 
 std::string Adversarial::reason_to_stop() const {

@@ -12,6 +12,7 @@
 #include "sagips/optim/adversarial/adversarial_config.hpp"
 #include "sagips/optim/adversarial/collapse.hpp"
 #include "sagips/optim/adversarial/conditions.hpp"
+#include "sagips/optim/learn/batch_rows.hpp"
 #include "sagips/optim/learn/optimizer.hpp"
 #include "sagips/optim/learn/supervised.hpp"
 #include "sagips/problem/learning.hpp"
@@ -79,6 +80,8 @@ class Adversarial final : public Optimizer {
   Adversarial(Adversarial&&) = delete;  // its steps point into it
 
   std::unique_ptr<Batch> draw(std::uint32_t step) const override;
+  Graphs graphs_of(std::uint32_t step) const override;
+  void redraw(Batch& batch, std::uint32_t step) const override;
   std::int64_t steps_per_epoch() const override;
   std::vector<UpdateStep>& steps() override { return steps_; }
   std::vector<Pass>& passes() override { return passes_; }
@@ -93,8 +96,8 @@ class Adversarial final : public Optimizer {
   const GeneratorInput& input() const { return input_; }
   std::int64_t weights() const;
   /// The smallest and largest of each number of the targets of the rows that this rank has learned from; no
-  /// number, from inf to -inf, before there are any. shape: [2, numbers]
-  const torch::Tensor& range_of_targets() const { return range_; }
+  /// number, from inf to -inf, before there are any. shape: [2, numbers], on the CPU
+  torch::Tensor range_of_targets() const { return range_.cpu(); }
   /// Examples made for the conditions of these targets, by noise of the run's seed for such a purpose.
   /// shapes: targets [rows, numbers] -> [rows, ...], on the CPU
   torch::Tensor make(const torch::Tensor& targets, const std::string& purpose,
@@ -114,8 +117,13 @@ class Adversarial final : public Optimizer {
   struct RowBatch;
   enum Player : std::size_t { maker = 0, judge = 1 };
   void check(const data::ExampleRows& rows) const;
+  BatchRows rows_of(std::uint32_t step) const {
+    return BatchRows::of(step, rows_, config_.batch, place_);
+  }
+  void take_rows(std::uint32_t step, RowBatch& batch) const;
   void add_passes();
   Pass pass(const std::string& name, Player learns, const std::string& losses) const;
+  torch::Tensor are_empty(const Judged& found) const;
   void watch(const RowBatch& batch);
   const nn::Network& network(Player of) const { return *networks_[of].part.network; }
   void add_judged(const torch::Tensor& real, const torch::Tensor& made,
@@ -139,6 +147,7 @@ class Adversarial final : public Optimizer {
   std::vector<std::unique_ptr<UpdateRule>> rules_;
   Collapse collapse_;
   torch::Tensor range_;
+  bool is_repeatable_;  ///< on a GPU, as graphs
   std::vector<UpdateStep> steps_;
   std::vector<Pass> passes_;
   mutable data::ExampleStream stream_;  ///< its thread looks into what is above

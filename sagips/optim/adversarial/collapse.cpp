@@ -1,6 +1,6 @@
 #include "sagips/optim/adversarial/collapse.hpp"
 
-#include <algorithm>
+#include <limits>
 
 #include "sagips/core/text.hpp"
 
@@ -9,55 +9,63 @@ namespace sagips::optim {
 namespace {
 
 constexpr std::int64_t patience = 10;  // steps
+constexpr double none = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-Spread spread_of(const torch::Tensor& examples) {
+torch::Tensor spread_of(const torch::Tensor& examples) {
   const torch::NoGradGuard no_grad;
-  return {
-      examples.flatten(1).var(0, /*unbiased=*/false).mean(torch::kFloat64).sqrt().item<double>(),
-      examples.abs().mean(torch::kFloat64).item<double>()};
+  return torch::stack({examples.flatten(1).var(0, /*unbiased=*/false).mean(torch::kFloat64).sqrt(),
+                       examples.abs().mean(torch::kFloat64)});
 }
 
-void Collapse::see(const Spread& made, const Spread& real, bool is_empty) {
-  ++steps_;
-  const auto is_small = [this](double of_made, double of_real, double& largest) {
-    largest = std::max(largest, of_made);
-    return of_real > 0 && of_made <= share_ * std::min(of_real, largest);
+Collapse::Collapse(double share, const torch::Device& device)
+    : share_(share),
+      largest_(torch::zeros({2}, torch::dtype(torch::kFloat64).device(device))),
+      smallest_(torch::full({}, none, torch::dtype(torch::kFloat64).device(device))),
+      counts_(torch::zeros({4}, torch::dtype(torch::kInt64).device(device))) {}
+
+// In a graph the same tensors serve every step. What has found a reason stays as it is, since a GPU's is read later.
+void Collapse::see(const torch::Tensor& made, const torch::Tensor& real,
+                   const torch::Tensor& is_empty) {
+  const torch::NoGradGuard no_grad;
+  const torch::Tensor is_over =
+      (counts_[1] >= patience) | (counts_[2] >= patience) | (counts_[3] > 0);
+  const auto keep = [&is_over](torch::Tensor& kept, const torch::Tensor& now) {
+    kept.copy_(torch::where(is_over, kept, now));
   };
-  const bool is_alike = is_small(made.deviation, real.deviation, largest_.deviation),
-             is_faint = is_small(made.size, real.size, largest_.size);
-  alike_ = is_alike || is_faint ? alike_ + 1 : 0;
-  if (made.deviation > 0)
-    smallest_ = smallest_ > 0 ? std::min(smallest_, made.deviation) : made.deviation;
-  const double within = std::max(real.deviation, smallest_);
-  far_ = real.deviation > 0 && share_ * made.deviation >= within ? far_ + 1 : 0;
-  is_empty_ = is_empty && share_ > 0 && steps_ > patience;
+  const torch::Tensor deviation = made[0], real_deviation = real[0];
+  keep(largest_, torch::fmax(largest_, made));
+  keep(smallest_, torch::where(deviation > 0, torch::fmin(smallest_, deviation), smallest_));
+  const torch::Tensor is_small =
+      ((real > 0) & (made <= share_ * torch::fmin(real, largest_))).any();
+  const torch::Tensor is_far =
+      (real_deviation > 0) & (share_ * deviation >= torch::fmax(real_deviation, smallest_));
+  const torch::Tensor steps = counts_[0] + 1;
+  keep(counts_, torch::stack({steps, (counts_[1] + 1) * is_small, (counts_[2] + 1) * is_far,
+                              (is_empty & (steps > patience)).to(torch::kInt64)}));
 }
 
 std::string Collapse::reason() const {
+  const torch::Tensor read = counts_.cpu();
+  const std::int64_t* const counts = read.data_ptr<std::int64_t>();
+  const std::int64_t steps = counts[0];
   const std::string collapsed = "the generator has collapsed: what it made in ";
-  if (is_empty_) return core::text(collapsed, "step ", steps_, " is empty");
-  if (alike_ >= patience)
-    return core::text(collapsed, "steps ", steps_ - patience + 1, " to ", steps_,
+  if (counts[3] > 0) return core::text(collapsed, "step ", steps, " is empty");
+  if (counts[1] >= patience)
+    return core::text(collapsed, "steps ", steps - patience + 1, " to ", steps,
                       " is all alike, or empty");
-  if (far_ >= patience)
-    return core::text("the generator has diverged: what it made in steps ", steps_ - patience + 1,
-                      " to ", steps_, " spreads over ", core::significant(1 / share_, 3),
+  if (counts[2] >= patience)
+    return core::text("the generator has diverged: what it made in steps ", steps - patience + 1,
+                      " to ", steps, " spreads over ", core::significant(1 / share_, 3),
                       " times as far as real examples");
   return {};
 }
 
 void Collapse::state(nn::StateList& list) {
-  std::int64_t is_empty = is_empty_ ? 1 : 0;
-  list.field("largest", largest_.deviation);
-  list.field("largest_size", largest_.size);
-  list.field("steps", steps_);
-  list.field("alike", alike_);
+  list.field("largest", largest_);
   list.field("smallest", smallest_);
-  list.field("far", far_);
-  list.field("is_empty", is_empty);
-  is_empty_ = is_empty != 0;
+  list.field("counts", counts_);
 }
 
 }  // namespace sagips::optim

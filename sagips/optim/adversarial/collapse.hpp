@@ -7,14 +7,10 @@
 
 namespace sagips::optim {
 
-/// What tells of a batch whether it is empty, or all alike.
-struct Spread {
-  /// Standard deviation of each number of an example over the batch, root mean square over all numbers.
-  double deviation = 0;
-  double size = 0;  ///< mean of the absolute values
-};
-/// shape: [rows, ...]
-Spread spread_of(const torch::Tensor& examples);
+/// What tells of a batch whether it is empty, or all alike: the standard deviation of each number of an example
+/// over the batch (root mean square over all numbers), and the mean of the absolute values.
+/// shape: [rows, ...] -> [2] float64, where the examples are
+torch::Tensor spread_of(const torch::Tensor& examples);
 
 /// Notices that a generator makes nothing any more, the same whatever it is given, or ever larger numbers.
 ///
@@ -26,20 +22,22 @@ Spread spread_of(const torch::Tensor& examples);
 /// is 100 exactly).
 class Collapse {
  public:
-  explicit Collapse(double share) : share_(share) {}
+  explicit Collapse(double share, const torch::Device& device = torch::kCPU);
 
-  /// made, real: spreads of a step's examples; is_empty: all percentages of a measure are 100
-  void see(const Spread& made, const Spread& real, bool is_empty);
-  std::string reason() const;  ///< empty: there is none to end
+  /// made, real: spreads of a step's examples; is_empty: all percentages of a measure are 100. Nothing is read
+  /// from the device.
+  void see(const torch::Tensor& made, const torch::Tensor& real, const torch::Tensor& is_empty);
+  /// Why the run ends, by the first step that says so; empty: it goes on.
+  std::string reason() const;
   void state(nn::StateList& list);
 
  private:
   double share_;
-  Spread largest_;       ///< of made examples so far
-  double smallest_ = 0;  ///< deviation above 0 of made examples so far; 0: none
-  std::int64_t steps_ = 0, alike_ = 0,
-               far_ = 0;  ///< seen; the last in a row that collapsed, diverged
-  bool is_empty_ = false;
+  torch::Tensor largest_;  ///< spread of made examples so far. [2] float64
+  torch::Tensor
+      smallest_;  ///< deviation above 0 of made examples so far; infinity: none. [] float64
+  /// Steps seen, the last in a row that collapsed, that diverged, and whether the last was empty. [4] int64
+  torch::Tensor counts_;
 };
 
 }  // namespace sagips::optim

@@ -24,8 +24,9 @@ torch::Tensor GeneratorInput::operator()(const torch::Tensor& targets,
             ? torch::one_hot(own.flatten().to(torch::kInt64), condition.classes).to(torch::kFloat32)
             : own);
   }
-  env::Noise numbers(std::make_shared<env::PhiloxNoise>(noise), targets.size(0), noise_, first);
-  parts.push_back(numbers.normal().to(targets.device()));
+  env::Noise numbers(std::make_shared<env::PhiloxNoise>(noise), targets.size(0), noise_, first,
+                     torch::kFloat32, targets.device());
+  parts.push_back(numbers.normal());
   return torch::cat(parts, 1);
 }
 

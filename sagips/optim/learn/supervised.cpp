@@ -86,6 +86,21 @@ void move_to(const torch::Device& device, const data::ExampleRows& rows,
     stream.move_to(device);
 }
 
+void put(const torch::Tensor& from, const torch::Device& device, torch::Tensor& to) {
+  if (to.defined())
+    to.copy_(from);
+  else if (from.defined())
+    to = from.to(device);
+}
+
+bool is_repeatable(const torch::Device& device, std::span<const WeightedNetwork> networks,
+                   const std::vector<std::string>& losses) {
+  return nn::device_library(device) != nullptr && std::ranges::all_of(losses, is_shipped_loss) &&
+         std::ranges::all_of(networks, [](const WeightedNetwork& one) {
+           return one.replica.leaves().bound.empty();
+         });
+}
+
 // Modules say nothing of theirs: then none of the sum is known.
 std::int64_t operations_of(std::span<const WeightedNetwork> networks) {
   std::int64_t sum = 0;
@@ -222,18 +237,12 @@ Supervised::Supervised(const SupervisedConfig& config, const std::vector<Network
   add_steps();
 }
 
-// What others have written may do something else in each step.
 void Supervised::prepare_gpu(const data::ExampleRows& rows) {
   if (!config_.augment.changes()) move_to(device_, rows, stream_);
-  is_repeatable_ = nn::device_library(device_) != nullptr &&
-                   (config_.heads.empty() ? is_shipped_loss(config_.loss)
-                                          : std::ranges::all_of(config_.heads,
-                                                                [](const HeadConfig& head) {
-                                                                  return is_shipped_loss(head.loss);
-                                                                })) &&
-                   std::ranges::all_of(networks_, [](const auto& one) {
-                     return one.replica.leaves().bound.empty();
-                   });
+  std::vector<std::string> losses = {config_.loss};
+  if (!config_.heads.empty()) losses.clear();
+  for (const HeadConfig& head : config_.heads) losses.push_back(head.loss);
+  is_repeatable_ = is_repeatable(device_, networks_, losses);
 }
 
 // What a function of a user does with rows is found by a trial, as it cannot be read.
@@ -346,21 +355,14 @@ std::unique_ptr<Batch> Supervised::draw(std::uint32_t step) const {
   return batch;
 }
 
-// Into the tensors of an earlier step, where there are any.
 void Supervised::take_rows(std::uint32_t step, RowBatch& batch) const {
   const BatchRows rows = rows_of(step);
   const data::Examples examples = stream_.at(step);
-  const auto put = [this](const torch::Tensor& from, torch::Tensor& to) {
-    if (to.defined())
-      to.copy_(from);
-    else if (from.defined())
-      to = from.to(device_);
-  };
   put(augmented(examples.inputs, config_.augment,
                 core::RandomStream(seed_, "augmentation", rows.epoch), rows.place()),
-      batch.inputs);
-  put(examples.targets, batch.targets);
-  put(examples.weights, batch.weights);
+      device_, batch.inputs);
+  put(examples.targets, device_, batch.targets);
+  put(examples.weights, device_, batch.weights);
 }
 
 // The last batch of a data epoch may be smaller.

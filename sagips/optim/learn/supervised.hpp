@@ -74,6 +74,14 @@ void check_batches(std::int64_t rows, std::int64_t batch, const problem::RankPla
 void move_to(const torch::Device& device, const data::ExampleRows& rows,
              data::ExampleStream& stream);
 
+/// Into a tensor of an earlier step, where there is one: a graph finds the numbers there.
+void put(const torch::Tensor& from, const torch::Device& device, torch::Tensor& to);
+
+/// Whether steps of such networks and losses can be graphs on the device: what others have written may do
+/// something else in each step.
+bool is_repeatable(const torch::Device& device, std::span<const WeightedNetwork> networks,
+                   const std::vector<std::string>& losses);
+
 /// What networks say of rows when they predict, on the CPU, beside what these are.
 struct Prediction {
   torch::Tensor outputs;           ///< [rows, ...]
