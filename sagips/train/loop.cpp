@@ -106,7 +106,7 @@ Loop::Loop(LoopConfig config, optim::Optimizer& optimizer, Callbacks callbacks)
   if (callbacks_.tracer != nullptr && !device.is_cpu())
     gpu_trace_.emplace(device, *callbacks_.tracer);
   if (!is_left_to_gpu(config_, optimizer, callbacks_.exchange)) return;
-  on_gpu_.emplace();
+  on_gpu_ = OnGpu();
   on_gpu_->not_finite = torch::zeros({1}, torch::dtype(torch::kInt32).device(device));
   for (const optim::UpdateStep& step : optimizer.steps())
     step.rule->share_flag(on_gpu_->not_finite);

@@ -281,7 +281,7 @@ TEST(Dense, SlopesOfEveryLoss) {
   for (const int precision : {SAGIPS_CUDA_FLOAT32, SAGIPS_CUDA_BFLOAT16})
     for (int kind = SAGIPS_CUDA_GIVEN; kind <= SAGIPS_CUDA_LINEAR; ++kind) {
       const Case of{{3, 40, 128, 7, 5}, precision, 33};
-      compare(of, slopes_of_kind(kind, normal(33 * 5, 7)));
+      compare(of, slopes_of_kind(kind, normal(std::size_t{33} * 5, 7)));
     }
 }
 
@@ -298,7 +298,7 @@ TEST(Dense, WeightsThatDoNotFitIntoSharedMemory) {
     for (const int precision : {SAGIPS_CUDA_FLOAT32, SAGIPS_CUDA_TF32}) {
       const Card card(limit, 2);
       const Case of{{6, 128, 128, 128, 128, 6}, precision, 33};
-      compare(of, slopes_of_kind(SAGIPS_CUDA_GIVEN, normal(33 * 6, 7)));
+      compare(of, slopes_of_kind(SAGIPS_CUDA_GIVEN, normal(std::size_t{33} * 6, 7)));
     }
 }
 

@@ -387,7 +387,7 @@ std::vector<c10::IValue> kept(const c10::OperatorHandle& op,
                                                     "aten::_unique2", "aten::unique_dim"};
   if (reads_sizes.count(op.schema().name()) != 0) refuse_in_graph(op.schema().name());
   const Apart apart;
-  const std::vector<c10::IValue> outputs = run(op, arguments, /*twins=*/true);
+  std::vector<c10::IValue> outputs = run(op, arguments, /*twins=*/true);
   apart.outer->push_back([op, arguments, outputs] {
     const std::vector<c10::IValue> again = run(op, arguments);
     for (std::size_t i = 0; i < outputs.size(); ++i) {

@@ -41,6 +41,7 @@ struct alignas(16) float4 {
 };
 struct dim3 {
   unsigned x = 1, y = 1, z = 1;
+  // NOLINTNEXTLINE(google-explicit-constructor): as CUDA's
   dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
 };
 inline uint2 make_uint2(uint32_t x, uint32_t y) { return {x, y}; }
@@ -163,7 +164,7 @@ inline void launch_now(dim3 grid, dim3 size, size_t shared_bytes, std::function<
   for (unsigned y = 0; y < grid.y; ++y)
     for (unsigned x = 0; x < grid.x; ++x) blockIdx = dim3(x, y, 0), run_block(shared_bytes);
 }
-inline void launch(dim3 grid, dim3 size, size_t shared_bytes, std::function<void()> kernel) {
+inline void launch(dim3 grid, dim3 size, size_t shared_bytes, const std::function<void()>& kernel) {
   put([=] { launch_now(grid, size, shared_bytes, kernel); });
 }
 template <class T>
@@ -212,6 +213,7 @@ void multiply(float* d, const uint32_t* a, const uint32_t* b, const Part& part) 
 
 }  // namespace shim
 
+// NOLINTBEGIN(bugprone-reserved-identifier,google-global-names-in-headers): CUDA's names
 inline uint32_t __float_as_uint(float value) { return std::bit_cast<uint32_t>(value); }
 inline float __uint_as_float(uint32_t bits) { return std::bit_cast<float>(bits); }
 inline int __float_as_int(float value) { return std::bit_cast<int>(value); }
@@ -260,6 +262,7 @@ inline unsigned __ballot_sync(unsigned, int predicate) {
   return mine.result;
 }
 inline bool __any_sync(unsigned mask, int predicate) { return __ballot_sync(mask, predicate) != 0; }
+// NOLINTEND(bugprone-reserved-identifier,google-global-names-in-headers)
 template <class T>
 T atomicAdd(T* at, T value) {
   return std::exchange(*at, *at + value);

@@ -80,7 +80,7 @@ TEST(BatchesPerUpdate, GoOnInTheMiddleOnOtherRanks) {
     });
     std::vector<torch::Tensor> moves(static_cast<std::size_t>(now));
     on(now, [&](comm::Ranks& ranks, Supervised& learner, Loop& loop) {
-      nn::take_state(loop, states[static_cast<std::size_t>(ranks.rank() % before)]);
+      nn::take_state(loop, states[static_cast<std::size_t>(ranks.rank()) % states.size()]);
       const torch::Tensor from = learner.replica().weights().clone();
       loop.run_steps(loop.step() + 1);
       moves[static_cast<std::size_t>(ranks.rank())] = learner.replica().weights() - from;

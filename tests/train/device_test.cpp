@@ -288,7 +288,7 @@ TEST(Gpu, LearnsToMakeExamplesByGraphs) {
   expect_graphs_of(
       [&](Steps steps) {
         Maker maker(gpu(), 2e-4);
-        const Told told = told_of(maker.learner, gpu(), 4, steps);
+        Told told = told_of(maker.learner, gpu(), 4, steps);
         EXPECT_LT(distance(told.weights, on_cpu.weights), 1e-4) << "rounding";
         EXPECT_TRUE(
             torch::equal(maker.learner.range_of_targets(), here.learner.range_of_targets()));
