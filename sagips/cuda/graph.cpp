@@ -26,36 +26,54 @@ int guarded(const Call& call) {
 }
 
 struct Graph {
+  explicit Graph(at::MempoolId_t shared) : memory(shared) {}
   at::cuda::CUDAGraph graph;
-  at::MempoolId_t memory = at::cuda::graph_pool_handle();
+  at::MempoolId_t memory;
   c10::DeviceIndex device = c10::cuda::current_device();
 };
 Graph& of(void* graph) { return *static_cast<Graph*>(graph); }
 
-// LibTorch leaves its allocators as they are while a graph is made if that fails.
-void stop_taking(const Graph& graph) {
+// LibTorch leaves its allocators, and the generator of its own random numbers, as they are while a graph is made if
+// that fails; a graph that is made behind it ends that for the generator.
+int failed(const Graph& graph) {
+  const std::string why = problem;
   guarded([&] { c10::cuda::CUDACachingAllocator::endAllocateToPool(graph.device, graph.memory); });
   guarded([&] { c10::cuda::CUDACachingAllocator::releasePool(graph.device, graph.memory); });
   guarded([&] { at::getHostAllocator(at::kCUDA)->end_allocate_to_pool(graph.memory); });
   guarded([&] { at::getHostAllocator(at::kCUDA)->release_pool(graph.memory); });
+  guarded([&] {
+    Graph next(at::cuda::graph_pool_handle());
+    next.graph.capture_begin(next.memory, cudaStreamCaptureModeThreadLocal);
+    const at::Tensor number = at::zeros({1}, at::device(at::kCUDA));
+    next.graph.capture_end();
+  });
+  problem = why;
+  return 1;
 }
 
 }  // namespace
 
-int sagips_cuda_graph_begin(void** graph) {
-  return guarded([graph] {
-    auto made = std::make_unique<Graph>();
+int sagips_cuda_graph_begin(void** graph, const void* beside) {
+  std::unique_ptr<Graph> made;
+  const auto make = [&] {
+    made = std::make_unique<Graph>(beside != nullptr ? static_cast<const Graph*>(beside)->memory
+                                                     : at::cuda::graph_pool_handle());
+  };
+  if (guarded(make) != 0) return 1;
+  const auto begin = [&] {
     made->graph.capture_begin(made->memory, cudaStreamCaptureModeThreadLocal);
-    *graph = made.release();
-  });
+  };
+  if (guarded(begin) != 0) return failed(*made);
+  *graph = made.release();
+  return 0;
 }
+// A capture that is over has a pool, also if no graph could be made of it: that one is given back with it.
 int sagips_cuda_graph_end(void* graph) {
-  const int answer = guarded([graph] { of(graph).graph.capture_end(); });
-  if (answer == 0) return 0;
+  if (guarded([graph] { of(graph).graph.capture_end(); }) == 0) return 0;
   const std::string why = problem;
-  stop_taking(of(graph));
+  const bool is_over = guarded([graph] { of(graph).graph.pool(); }) == 0;
   problem = why;
-  return answer;
+  return is_over ? 1 : failed(of(graph));
 }
 int sagips_cuda_graph_replay(void* graph) {
   return guarded([graph] { of(graph).graph.replay(); });

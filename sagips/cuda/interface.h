@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-#define SAGIPS_CUDA_INTERFACE 2
+#define SAGIPS_CUDA_INTERFACE 3
 
 /// The interface that the library was built with. Another number than SAGIPS_CUDA_INTERFACE: refuse it.
 int sagips_cuda_interface(void);
@@ -203,9 +203,11 @@ int sagips_cuda_pairs_backward(sagips_cuda_pairs shape, int precision, const flo
                                void* stream);
 
 // ---- graphs: what is put on LibTorch's stream between begin and end, by LibTorch or by a call above, runs at each
-// replay and not before. The memory that it works on is the graph's own. Answers: 0, or 1 and a line in graph_error.
+// replay and not before. Answers: 0, or 1 and a line in graph_error.
 
-int sagips_cuda_graph_begin(void** graph);
+/// beside: a graph that is there, whose memory it shares: neither runs while the other does, and what one leaves for
+/// the other is held by a tensor while both are made. null: it has memory of its own
+int sagips_cuda_graph_begin(void** graph, const void* beside);
 int sagips_cuda_graph_end(void* graph);
 int sagips_cuda_graph_replay(void* graph);
 void sagips_cuda_graph_free(void* graph);

@@ -173,11 +173,18 @@ RepeatedConvolution::RepeatedConvolution(const ConvolutionShape& shape,
     const std::int64_t kernel = shape.kernel[i];
     meets_[i] = (factor[i] - 1 + kernel - 1) / factor[i] + 1;
     blocks_[i] = (shape.output(i) + factor[i] - 1) / factor[i];
-    sums_.push_back(torch::zeros({factor[i], meets_[i], kernel}));
-    for (std::int64_t place = 0; place < factor[i]; ++place)
-      for (std::int64_t tap = 0; tap < kernel; ++tap)
-        sums_[i][place][(place + tap) / factor[i]][tap] = 1;
   }
+}
+
+// Made where it is used: a GPU would wait for a copy, and none can be part of a graph.
+torch::Tensor RepeatedConvolution::meetings(std::size_t i,
+                                            const torch::TensorOptions& options) const {
+  const auto numbers = [&](std::int64_t count) {
+    return torch::arange(count, options.dtype(torch::kInt64));
+  };
+  const torch::Tensor met =
+      (numbers(factor_[i]).unsqueeze(1) + numbers(shape_.kernel[i])).div(factor_[i], "floor");
+  return met.unsqueeze(1).eq(numbers(meets_[i]).unsqueeze(1)).to(options.dtype());
 }
 
 torch::Tensor RepeatedConvolution::operator()(const torch::Tensor& input,
@@ -203,8 +210,8 @@ torch::Tensor RepeatedConvolution::operator()(const torch::Tensor& input,
   // each place of a block of the output is a row of its own: sums of the taps that meet the same number
   const torch::Tensor taps =
       torch::einsum("oiabc,xua,yvb,zwc->xyzoiuvw",
-                    {with_three_dimensions(weight), sums_[0].to(weight.options()),
-                     sums_[1].to(weight.options()), sums_[2].to(weight.options())})
+                    {with_three_dimensions(weight), meetings(0, weight.options()),
+                     meetings(1, weight.options()), meetings(2, weight.options())})
           .reshape({-1, patches.size(1)});
   const std::int64_t places = factor_[0] * factor_[1] * factor_[2];
   torch::Tensor output = bias.defined() ? torch::addmm(bias.repeat(places), patches, taps.t())

@@ -48,11 +48,12 @@ class RepeatedConvolution {
                            const torch::Tensor& bias) const;
 
  private:
+  /// 1 where a tap meets a number of a dimension. shape: [factor, meets, kernel]
+  torch::Tensor meetings(std::size_t dimension, const torch::TensorOptions& options) const;
+
   kernels::ConvolutionShape shape_;
   kernels::ConvolutionShape::Lengths factor_;
   kernels::ConvolutionShape::Lengths meets_{}, blocks_{};
-  std::vector<torch::Tensor>
-      sums_;  ///< of each dimension [factor, meets, kernel], 1 where a tap meets a number
 };
 
 }  // namespace sagips::nn

@@ -106,13 +106,15 @@ void ManyRanks::look(std::int64_t epoch, std::size_t rank, double time_s, optim:
   RankPrediction prediction{time_s, {}};
   for (const Target& target : targets_)
     prediction.values.push_back(mean[target.place].item<double>());
-  const auto weights = gan.generator().shared_weights();
+  const nn::Replica& generator = gan.generator();
+  const torch::Tensor weights = generator.weights().cpu();
   const std::scoped_lock lock(mutex_);
   Evaluation& evaluation = evaluations_[epoch];
   evaluation.predictions.resize(ranks_);
   evaluation.weights.resize(ranks_);
   evaluation.predictions[rank] = std::move(prediction);
-  evaluation.weights[rank].assign(weights.begin(), weights.end());
+  evaluation.weights[rank].assign(weights.data_ptr<float>(),
+                                  weights.data_ptr<float>() + generator.shared_size());
   if (++evaluation.seen == static_cast<int>(ranks_)) settle(evaluation);
 }
 

@@ -3,6 +3,9 @@
 #include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "sagips/core/error.hpp"
 #include "sagips/core/text.hpp"
 #include "sagips/nn/device.hpp"
@@ -31,14 +34,18 @@ CapturedWork::CapturedWork(torch::Device device, bool is_alone)
 
 // A GPU that has failed says so again: who is told of it already goes on.
 CapturedWork::~CapturedWork() {
-  const nn::DeviceLibrary& library = *nn::device_library(device_);
   try {
-    nn::wait_for(device_);
-    for (auto& [key, piece] : pieces_)
-      if (piece.graph != nullptr) library.graph_free(piece.graph);
+    free_graphs();
     guard_of(device_).exchangeStream(outer_);
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
   }
+}
+
+void CapturedWork::free_graphs() {
+  nn::wait_for(device_);
+  for (auto& [key, piece] : pieces_)
+    if (void* const graph = std::exchange(piece.graph, nullptr); graph != nullptr)
+      nn::device_library(device_)->graph_free(graph);
 }
 
 void CapturedWork::begin_step(std::uint32_t step) {
@@ -55,15 +62,19 @@ void CapturedWork::run(std::size_t key, const std::function<void()>& work) {
     throw core::Error(core::text("the GPU refuses a graph: ", library.graph_error()));
 }
 
-// False: it cannot be one. Nothing has been computed then.
+// False: it cannot be one. Nothing has been computed then, and the memory of those before it is free.
 bool CapturedWork::make(Graph& piece, const std::function<void()>& work) {
   const nn::DeviceLibrary& library = *nn::device_library(device_);
   const nn::StepFromGpu counted(step_, counter_);
   // Graphs take memory of their own, and what the first runs have left is no longer needed.
   if (is_alone_) c10::getDeviceAllocator(device_.type())->emptyCache();
+  // A step's pieces follow each other, so that they can share it.
+  const auto beside =
+      std::ranges::find_if(pieces_, [](const auto& one) { return one.second.graph != nullptr; });
   void* graph = nullptr;
-  if (library.graph_begin(&graph) != 0) {
+  if (library.graph_begin(&graph, beside != pieces_.end() ? beside->second.graph : nullptr) != 0) {
     problem_ = library.graph_error();
+    free_graphs();
     return false;
   }
   try {
@@ -72,10 +83,8 @@ bool CapturedWork::make(Graph& piece, const std::function<void()>& work) {
     problem_ = nn::first_line(error);
   }
   if (library.graph_end(graph) != 0 && problem_.empty()) problem_ = library.graph_error();
-  if (problem_.empty())
-    piece.graph = graph;
-  else
-    library.graph_free(graph);
+  piece.graph = graph;
+  if (!problem_.empty()) free_graphs();
   return problem_.empty();
 }
 

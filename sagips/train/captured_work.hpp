@@ -35,6 +35,7 @@ class CapturedWork {
     int runs = 0;
   };
   bool make(Graph& piece, const std::function<void()>& work);
+  void free_graphs();
 
   torch::Device device_;
   c10::Stream outer_;  ///< LibTorch's before; graphs cannot be made on its usual one

@@ -585,7 +585,10 @@ LoopResult Loop::turn() {
     stop_reason_ = StopReason(StopKind::interrupted);
   }
   for (std::size_t step = 0; step < pending_.size(); ++step) complete_exchange(step);
-  if (in_order) read_gpu();
+  if (in_order && on_gpu_) {
+    read_gpu();
+    if (StopReason broken = breakdown()) stop_reason_ = broken;
+  }
   if (callbacks_.ended && callbacks_.ended()) stop_reason_ = StopReason(StopKind::interrupted);
   if (in_order) evaluate();
   phases_.note_beside();

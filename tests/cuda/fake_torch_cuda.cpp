@@ -439,7 +439,7 @@ void fake_cuda_put(std::function<void()> kernel) {
     work();
 }
 void fake_cuda_wait_for(std::function<bool()> is_over) { under_way.push_back(std::move(is_over)); }
-int sagips_cuda_graph_begin(void** graph) {
+int sagips_cuda_graph_begin(void** graph, const void*) {
   *graph = making() = new std::vector<Work>;
   return 0;
 }

@@ -82,8 +82,8 @@ class Recurrent final : public CopiedLayer<Recurrent<cell>> {
     return sequences_ ? Shape{input[0], outputs} : Shape{outputs};
   }
   torch::Tensor operator()(const torch::Tensor& input, const LayerTensors& tensors,
-                           const Evaluation& evaluation) const override {
-    torch::Tensor outputs = at_all_steps(input, tensors.weights, evaluation);
+                           const Evaluation&) const override {
+    torch::Tensor outputs = at_all_steps(input, tensors.weights);
     if (sequences_) return outputs;
     if (!bidirectional_) return outputs.select(1, -1);
     return torch::cat({outputs.select(1, -1).narrow(1, 0, units_),
@@ -114,8 +114,8 @@ class Recurrent final : public CopiedLayer<Recurrent<cell>> {
     return all;
   }
 
-  torch::Tensor at_all_steps(const torch::Tensor& input, std::span<const torch::Tensor> given,
-                             const Evaluation& evaluation) const {
+  torch::Tensor at_all_steps(const torch::Tensor& input,
+                             std::span<const torch::Tensor> given) const {
     const std::vector<torch::Tensor> weights = all_weights(given);
     const std::span<const torch::Tensor> own(weights);
     if (cell == Cell::gru && !reset_after_) {
@@ -125,7 +125,7 @@ class Recurrent final : public CopiedLayer<Recurrent<cell>> {
     }
     const torch::Tensor start =
         torch::zeros({bidirectional_ ? 2 : 1, input.size(0), units_}, input.options());
-    const bool training = evaluation.training != nullptr;
+    const bool training = torch::GradMode::is_enabled();  // without it cuDNN keeps no way back
     if constexpr (cell == Cell::lstm)
       return std::get<0>(torch::lstm(input, {start, start}, weights, /*has_biases=*/true, 1, 0,
                                      training, bidirectional_, /*batch_first=*/true));
