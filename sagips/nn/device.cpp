@@ -27,8 +27,13 @@ namespace sagips::nn {
 
 namespace {
 
-std::string in_given_folder(const std::string& name) {
+const char* given_folder() {
   const char* const folder = std::getenv("SAGIPS_CUDA_FOLDER");
+  return folder == nullptr || *folder == '\0' ? nullptr : folder;
+}
+
+std::string in_given_folder(const std::string& name) {
+  const char* const folder = given_folder();
   if (folder == nullptr) return {};
   const std::filesystem::path path = std::filesystem::path(folder) / name;
   return std::filesystem::exists(path) ? path.string() : std::string();
@@ -36,7 +41,7 @@ std::string in_given_folder(const std::string& name) {
 
 // Why the folder that is given serves nothing; empty: it does, or none is.
 std::string empty_given_folder() {
-  const char* const folder = std::getenv("SAGIPS_CUDA_FOLDER");
+  const char* const folder = given_folder();
   if (folder == nullptr) return {};
   for (const char* const name : {"libtorch_cuda.so", "libsagips_cuda.so", "libnccl.so.2"})
     if (!in_given_folder(name).empty()) return {};
@@ -137,7 +142,7 @@ std::optional<std::pair<bool, bool>> rounded_before;  ///< LibTorch's products, 
 bool has_driver() {
   void* const driver = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
   if (driver != nullptr) ::dlclose(driver);
-  return driver != nullptr || std::getenv("SAGIPS_CUDA_FOLDER") != nullptr;
+  return driver != nullptr || given_folder() != nullptr;
 }
 
 }  // namespace
@@ -222,16 +227,15 @@ torch::Device device_from_name(const std::string& name) {
     throw core::ConfigError(
         "device",
         core::text("unknown device '", name, "', known: auto, cpu, cuda, cuda:NUMBER, MIG-NAME"));
-  lack_of_gpu = is_auto && !has_driver() ? "NVIDIA's driver is not here" : "";
-  if (!lack_of_gpu.empty()) return cpu;
   // The driver reads it when it is first asked.
   if (is_part) ::setenv("CUDA_VISIBLE_DEVICES", name.c_str(), 1);
-  const Cuda& cuda = Cuda::opened();
-  if (!cuda.lack().empty()) {
-    lack_of_gpu = cuda.lack();
+  const std::string lack = has_driver() ? Cuda::opened().lack() : "NVIDIA's driver is not here";
+  lack_of_gpu = is_auto ? lack : "";
+  if (!lack.empty()) {
     if (is_auto) return cpu;
-    refuse(cuda.lack());
+    refuse(lack);
   }
+  const Cuda& cuda = Cuda::opened();
   const int number = digits > 0 ? std::stoi(name.substr(5)) : is_part ? 0 : turn % cuda.devices();
   if (number >= cuda.devices())
     refuse("this process sees ", cuda.devices(), cuda.devices() == 1 ? " GPU" : " GPUs",

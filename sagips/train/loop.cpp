@@ -254,7 +254,10 @@ void Loop::evaluate() {
   if (!callbacks_.evaluate || evaluated_step_ == step_) return;
   evaluated_step_ = step_;
   const core::Span evaluating(callbacks_.tracer, "evaluation", core::TraceRow::beside);
-  if (std::optional<record::Evaluated> evaluated = callbacks_.evaluate())
+  is_evaluating_ = true;
+  std::optional<record::Evaluated> evaluated = callbacks_.evaluate();
+  is_evaluating_ = false;
+  if (evaluated)
     take(std::move(*evaluated), epoch(), time_s_);
   else
     under_way_.emplace_back(epoch(), time_s_);
@@ -525,7 +528,10 @@ void Loop::end_by_failure(const std::exception& problem) {
     read_gpu();
   } catch (const std::exception&) {  // the first problem is the one that is told
   }
-  if (message.rfind("epoch ", 0) != 0) message = core::text("epoch ", epoch() + 1, ": ", message);
+  if (is_evaluating_)
+    message = core::text("evaluation after epoch ", epoch(), ": ", message);
+  else if (message.rfind("epoch ", 0) != 0)
+    message = core::text("epoch ", epoch() + 1, ": ", message);
   observe(record::RunFinished{epoch(), time_s_, {StopKind::failed, "failed: " + message}, false});
   core::pass_on_raised();
   throw core::Error(message);
@@ -558,6 +564,7 @@ void Loop::run_until_a_reason() {
     }
     const StopReason reason = reason_to_stop();
     stop_reason_ = callbacks_.agree ? callbacks_.agree(step_, reason) : reason;
+    if (!stop_reason_ && on_gpu_) stop_reason_ = breakdown();  // a checkpoint has read it
     if (stop_reason_) return;
     phases_.begin_step();
     epoch_events_ += run_step();

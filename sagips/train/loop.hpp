@@ -216,6 +216,7 @@ class Loop {
   double time_s_ = 0;                 ///< training time, evaluations and recording left out
   double limit_from_s_ = 0;           ///< where the time limit begins to count: at its last end
   std::int64_t evaluated_step_ = -1;  ///< of the last evaluation
+  bool is_evaluating_ = false;        ///< or has failed in it
   std::deque<std::pair<std::int64_t, double>> under_way_;  ///< epochs and times of evaluations
   /// Sums over the steps of the epoch that is running, read when it is observed, in the order of the
   /// schedule. [names]

@@ -56,7 +56,7 @@ void check_clipping(const optim::UpdateStep& step) {
 RankExchange::RankExchange(comm::Ranks& ranks, optim::Optimizer& optimizer,
                            const ExchangeChoice& choice, std::uint64_t seed)
     : ranks_(ranks), optimizer_(optimizer), primary_(optimizer.steps().front().name) {
-  check_memory(choice);
+  if (ranks.size() > 1) check_memory(choice);
   const bool on_gpu = stays_on_gpus(choice);
   for (optim::UpdateStep& step : optimizer.steps()) {
     const bool is_primary = step.name == primary_;
@@ -490,8 +490,8 @@ ExchangeTraits traits_of(const ExchangeChoice& choice, int ranks) {
   const auto known = comm::known_exchanges();
   for (const auto& [network, name] : choice.others) known.get(name, network + ".exchange");
   comm::ExchangeEntry entry = known.get(choice.primary, "exchange");
-  check_memory(choice);
   if (ranks == 1) return {};
+  check_memory(choice);
   if (entry.inner) entry = known.get(entry.inner(choice.config), "exchange");
   return {entry.is_exact ? choice.config.learning_rate_factor(ranks) : 1, entry.data_fraction};
 }

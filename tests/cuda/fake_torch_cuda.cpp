@@ -94,6 +94,7 @@ class Memory {
     return *memory;
   }
   static constexpr std::size_t reserved = std::size_t{8} << 30;
+  std::atomic<std::size_t> largest = reserved;  ///< piece of it
   std::size_t used() {
     const std::lock_guard lock(mutex_);
     return used_;
@@ -102,6 +103,7 @@ class Memory {
     const std::lock_guard lock(mutex_);
     const std::size_t size = std::bit_ceil(std::max<std::size_t>(bytes, 64));
     std::vector<char*>& kept = free_[size];
+    TORCH_CHECK_WITH(OutOfMemoryError, size <= largest, "CUDA out of memory");
     if (kept.empty()) {
       TORCH_CHECK_WITH(OutOfMemoryError, used_ + size <= reserved, "CUDA out of memory");
       if (opened_ > 0) ::mprotect(first_ + used_, size, PROT_READ | PROT_WRITE);
@@ -456,3 +458,7 @@ const char* sagips_cuda_graph_error(void) { return ""; }
 extern "C" void fake_cuda_open() { new Memory::Open; }
 /// How often numbers were copied or read from the device.
 extern "C" std::int64_t fake_cuda_reads() { return reads; }
+/// No piece of memory may be larger from now on; negative: as at first.
+extern "C" void fake_cuda_largest(std::int64_t bytes) {
+  Memory::all().largest = bytes < 0 ? Memory::reserved : static_cast<std::size_t>(bytes);
+}

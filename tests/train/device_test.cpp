@@ -29,11 +29,11 @@ torch::Device gpu() {
   return device;
 }
 
-template <class Answer>
-Answer stand_in(const char* call) {
+template <class Answer, class... Given>
+Answer stand_in(const char* call, Given... given) {
   static void* const library =
       ::dlopen((std::filesystem::path(SAGIPS_FAKE_CUDA) / "libtorch_cuda.so").c_str(), RTLD_NOW);
-  return reinterpret_cast<Answer (*)()>(::dlsym(library, call))();
+  return reinterpret_cast<Answer (*)(Given...)>(::dlsym(library, call))(given...);
 }
 std::int64_t reads() { return stand_in<std::int64_t>("fake_cuda_reads"); }
 
@@ -298,20 +298,55 @@ TEST(Gpu, LearnsToMakeExamplesByGraphs) {
         EXPECT_TRUE(
             torch::equal(maker.learner.range_of_targets(), here.learner.range_of_targets()));
         EXPECT_EQ(maker.learner.reason_to_stop(), "");
-        if (steps == Steps::graphs) EXPECT_LE(told.reads, 3 * 4) << "of 20 steps";
+        if (steps == Steps::graphs) {
+          EXPECT_LE(told.reads, 3 * 4) << "of 20 steps";
+        }
         return told;
       },
       "a generator");
 }
 
 TEST(Gpu, EndsWhereAGeneratorHasCollapsed) {
-  Maker maker(gpu(), 0.3);
   LoopConfig config = loop_config(200, 0);
   config.engine.takes_whole_batches = true;
-  const LoopResult result = Loop(config, maker.learner, {}).run();
-  EXPECT_EQ(result.reason.kind, record::StopReason::Kind::failed);
-  EXPECT_NE(result.reason.text.find("the generator has"), std::string::npos) << result.reason.text;
-  EXPECT_LT(result.epochs, 200);
+  for (const bool keeps_checkpoints : {false, true}) {
+    Maker maker(gpu(), 0.3);
+    Loop* running = nullptr;
+    std::int64_t kept = 0;  // of its checkpoints, the last that was to go on
+    Loop::Callbacks callbacks;
+    if (keeps_checkpoints)
+      callbacks.agree = [&](std::int64_t step, const record::StopReason& reason) {
+        nn::give_state(*running);
+        if (maker.learner.reason_to_stop().empty()) kept = step;
+        return reason;
+      };
+    Loop loop(config, maker.learner, callbacks);
+    running = &loop;
+    const LoopResult result = loop.run();
+    EXPECT_EQ(result.reason.kind, record::StopReason::Kind::failed);
+    EXPECT_NE(result.reason.text.find("the generator has"), std::string::npos)
+        << result.reason.text;
+    EXPECT_LT(result.epochs, 200);
+    if (keeps_checkpoints) {
+      EXPECT_EQ(loop.step(), kept + 1);
+    }
+  }
+}
+
+TEST(Gpu, PredictsInPartsWhereItsMemoryEnds) {
+  gpu();
+  const data::Examples examples = three_classes(40);
+  const auto outputs = [&](torch::Device device) {
+    return optim::Supervised(plain_steps(8), layers_of("{dense: 1000}, {dense: 3}"), examples, 1,
+                             device)
+        .predict(*data::hold(examples))
+        .outputs;
+  };
+  const torch::Tensor whole = outputs(torch::kCPU);
+  stand_in<void, std::int64_t>("fake_cuda_largest", 100'000);  // a row has 4000
+  const torch::Tensor parts = outputs(gpu());
+  stand_in<void, std::int64_t>("fake_cuda_largest", -1);
+  EXPECT_TRUE(torch::allclose(parts, whole, rounding, rounding));
 }
 
 TEST(Gpu, TellsEveryEpochOnceAndInOrder) {

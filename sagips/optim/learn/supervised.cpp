@@ -20,6 +20,19 @@ namespace {
 
 constexpr std::int64_t rows_at_once = 1000, numbers_at_once = std::int64_t{1} << 23;
 
+// A GPU's memory may be what a training's graphs leave.
+torch::Tensor in_parts_that_fit(const torch::Tensor& rows,
+                                const std::function<torch::Tensor(const torch::Tensor&)>& work) {
+  const std::int64_t count = rows.size(0), half = count / 2;
+  try {
+    return work(rows);
+  } catch (const c10::OutOfMemoryError&) {
+    if (half == 0) throw;
+  }
+  return torch::cat({in_parts_that_fit(rows.narrow(0, 0, half), work),
+                     in_parts_that_fit(rows.narrow(0, half, count - half), work)});
+}
+
 torch::Tensor joined(const std::vector<torch::Tensor>& pieces) {
   return pieces.empty() ? torch::Tensor() : torch::cat(pieces);
 }
@@ -118,13 +131,17 @@ Prediction prediction_of(std::span<const WeightedNetwork> networks, const data::
   const std::int64_t row = nn::numbers_in(networks.front().part.network->input());
   const std::int64_t at_once = std::clamp<std::int64_t>(numbers_at_once / row, 1, rows_at_once);
   std::vector<torch::Tensor> outputs, targets, weights;
+  const std::function<torch::Tensor(const torch::Tensor&)> output_of =
+      [&](const torch::Tensor& inputs) {
+        torch::Tensor values = inputs.to(networks.front().replica.weights().device());
+        for (const auto& [part, replica] : networks)
+          values = (*part.network)(replica.leaves(), values, {});
+        return values.cpu();
+      };
   data::for_each_piece(rows.rows(), at_once, [&](const torch::Tensor& numbers) {
     const data::Examples examples = rows.read(numbers);
     if (check) check(examples);
-    torch::Tensor values = examples.inputs.to(networks.front().replica.weights().device());
-    for (const auto& [part, replica] : networks)
-      values = (*part.network)(replica.leaves(), values, {});
-    outputs.push_back(values.cpu());
+    outputs.push_back(in_parts_that_fit(examples.inputs, output_of));
     if (examples.targets.defined()) targets.push_back(examples.targets);
     if (examples.weights.defined()) weights.push_back(examples.weights);
   });
