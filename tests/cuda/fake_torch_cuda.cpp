@@ -331,12 +331,14 @@ std::vector<c10::IValue> run(const c10::OperatorHandle& op,
                              const std::vector<c10::IValue>& arguments, bool twins = false) {
   const Memory::Open open;
   std::map<const at::TensorImpl*, at::Tensor> originals;
+  std::vector<at::Tensor> alive;  // LibTorch gives several outputs back behind their last reference
   const auto here = [&](const at::Tensor& tensor) {
     if (!tensor.defined()) return tensor;
     at::Tensor made = on_cpu(tensor);
     if (tensor.numel() == 0 && !tensor.is_cpu()) made = at::empty(tensor.sizes(), made.options());
     if (twins && !tensor.is_cpu()) made = made.clone();
     originals.emplace(made.unsafeGetTensorImpl(), tensor);
+    alive.push_back(made);
     return made;
   };
   torch::jit::Stack stack;
