@@ -106,7 +106,7 @@ class Memory {
     TORCH_CHECK_WITH(OutOfMemoryError, size <= largest, "CUDA out of memory");
     if (kept.empty()) {
       TORCH_CHECK_WITH(OutOfMemoryError, used_ + size <= reserved, "CUDA out of memory");
-      if (opened_ > 0) ::mprotect(first_ + used_, size, PROT_READ | PROT_WRITE);
+      if (key_ < 0 && opened_ > 0) ::mprotect(first_ + used_, size, PROT_READ | PROT_WRITE);
       kept.push_back(first_ + used_);
       used_ += std::max<std::size_t>(size, 4096);
     }
@@ -114,6 +114,13 @@ class Memory {
     kept.pop_back();
     sizes_[memory] = size;
     return memory;
+  }
+  /// Everybody may touch it from now on.
+  void open_for_good() {
+    if (key_ >= 0)
+      ::pkey_mprotect(first_, reserved, PROT_READ | PROT_WRITE, 0);
+    else
+      open();
   }
   void give(void* memory) {
     const std::lock_guard lock(mutex_);
@@ -123,12 +130,28 @@ class Memory {
  private:
   Memory()
       : first_(static_cast<char*>(::mmap(nullptr, reserved, PROT_NONE,
-                                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))) {}
+                                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))) {
+    if (key_ >= 0) ::pkey_mprotect(first_, reserved, PROT_READ | PROT_WRITE, key_);
+  }
+  // A key of the processor's is a thread's own and costs next to nothing; without one pages are opened for all threads.
   void open() {
+    if (key_ >= 0) {
+      if (opened_here++ > 0) return;
+      threads_before = at::get_num_threads();
+      if (threads_before > 1) at::set_num_threads(1);  // others have no key
+      ::pkey_set(key_, 0);
+      return;
+    }
     const std::lock_guard lock(mutex_);
     if (opened_++ == 0) ::mprotect(first_, used_, PROT_READ | PROT_WRITE);
   }
   void close() {
+    if (key_ >= 0) {
+      if (--opened_here > 0) return;
+      ::pkey_set(key_, PKEY_DISABLE_ACCESS);
+      if (threads_before > 1) at::set_num_threads(threads_before);
+      return;
+    }
     const std::lock_guard lock(mutex_);
     if (--opened_ == 0) ::mprotect(first_, used_, PROT_NONE);
   }
@@ -136,6 +159,8 @@ class Memory {
   std::mutex mutex_;
   char* first_;
   std::size_t used_ = 0;
+  const int key_ = ::pkey_alloc(0, PKEY_DISABLE_ACCESS);  ///< negative: the processor has none
+  static inline thread_local int opened_here = 0, threads_before = 1;
   int opened_ = 0;
   std::map<std::size_t, std::vector<char*>> free_;
   std::map<void*, std::size_t> sizes_;
@@ -457,7 +482,7 @@ void sagips_cuda_graph_free(void* graph) { delete static_cast<std::vector<Work>*
 const char* sagips_cuda_graph_error(void) { return ""; }
 
 /// Lets everybody touch the device's memory from now on, as an MPI does that reaches GPUs.
-extern "C" void fake_cuda_open() { new Memory::Open; }
+extern "C" void fake_cuda_open() { Memory::all().open_for_good(); }
 /// How often numbers were copied or read from the device.
 extern "C" std::int64_t fake_cuda_reads() { return reads; }
 /// No piece of memory may be larger from now on; negative: as at first.

@@ -111,7 +111,7 @@ TEST(ShowerRuns, GoOnBitForBit) {
   };
   const nn::State whole = run(nullptr, 8), half = run(nullptr, 4), parts = run(&half, 8);
   ASSERT_EQ(parts.size(), whole.size());
-  for (const char* name : {"collapse.largest", "collapse.alike", "generator.buffers",
+  for (const char* name : {"collapse.largest", "collapse.counts", "generator.buffers",
                            "discriminator.buffers", "generator_update.square"})
     EXPECT_EQ(whole.count(name), 1U) << name;
   for (const auto& [name, value] : whole)
