@@ -10,7 +10,7 @@
 #   TIMING  processes, threads or clocks: tools/under_load.py runs it many times; the label is "fast-timing" or
 #           "slow-timing"
 #   CASES   each case is a test, SUITE.CASE, and runs in a process of its own (SimGrid takes a process whole)
-#   The environment variable SAGIPS_LONG_TESTS is 1 in a LONG program, so that one source can serve both sizes.
+#   The environment variable SAGIPS_LONG_TESTS is 1 in a LONG test, so that one source can serve both sizes.
 #   A case that cannot run here (no data) calls GTEST_SKIP(). CTest shows a suite as skipped when none of its cases ran;
 #   tools/count_tests.py names the others after `make test`.
 #   With a sanitizer every TIMEOUT is ten times as long.
@@ -106,7 +106,8 @@ function(sagips_add_script_test name)
   set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT ${test_TIMEOUT} SKIP_RETURN_CODE 77
     ENVIRONMENT SAGIPS_SLOWDOWN=${SAGIPS_SLOWDOWN})
   if(test_LONG)
-    set_tests_properties(${name} PROPERTIES PROCESSORS ${SAGIPS_CORES})
+    set_tests_properties(${name} PROPERTIES PROCESSORS ${SAGIPS_CORES}
+      ENVIRONMENT "SAGIPS_SLOWDOWN=${SAGIPS_SLOWDOWN};SAGIPS_LONG_TESTS=1")
   elseif(test_SLOW)
     # It waits for programs of its own, which leave half of the cores idle: others run beside it. Begun first, since the
     # last one must not be a long one; CTest knows no times in a new folder.

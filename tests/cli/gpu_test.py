@@ -1,7 +1,6 @@
 """Trainings on a GPU from the shell, on machines that have none: libraries that stand in for a GPU's.
 
-usage: gpu_test.py MPIEXEC SAGIPS FOLDER [all] [TEST ...]    FOLDER: of libtorch_cuda.so and libsagips_cuda.so, see
-tests/cuda; all: more problems
+usage: gpu_test.py MPIEXEC SAGIPS FOLDER [TEST ...]    FOLDER: of libtorch_cuda.so and libsagips_cuda.so, see tests/cuda
 """
 import array
 import csv
@@ -17,7 +16,6 @@ import unittest
 import jobs
 
 MPIEXEC, SAGIPS, STAND_INS = [os.path.abspath(path) if path else "" for path in sys.argv[1:4]]
-ALL = sys.argv[4:5] == ["all"]
 EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../examples")
 os.environ.update(jobs.ENVIRONMENT)
 SMALL = ["batch.samples=4", "batch.events=10", "toy.events=2000", "evaluation.samples=20", "evaluation.events=10",
@@ -81,7 +79,7 @@ class Gpu(unittest.TestCase):
                 "convolution": ["stress_strain/convolution", "train.epochs=2", *ROWS],
                 "digits": ["generation/digits", "train.epochs=1", "run.figures=false", "threads=1", *PLAIN],
                 "showers": [showers, "train.epochs=1", "run.figures=false"]}.items():
-            if not ALL and name not in ("gaussians", "stress_strain", "showers"):
+            if not jobs.IS_LONG and name not in ("gaussians", "stress_strain", "showers"):
                 continue
             with self.subTest(name):
                 self.expect_alike(self.trained(name + "_gpu", *arguments, "device=cuda"),
@@ -205,4 +203,4 @@ def product""")
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *sys.argv[5 if ALL else 4:]], verbosity=2)
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]], verbosity=2)

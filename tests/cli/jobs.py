@@ -3,6 +3,7 @@ import glob
 import os
 import signal
 import time
+import unittest
 
 # Open MPI refuses root and more ranks than cores unless told.
 ENVIRONMENT = dict(OMP_NUM_THREADS="1", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
@@ -24,6 +25,8 @@ batch: 20
 """
 
 SLOWDOWN = int(os.environ.get("SAGIPS_SLOWDOWN", "1"))  # of a build with a sanitizer
+IS_LONG = "SAGIPS_LONG_TESTS" in os.environ  # in `make test-long`
+in_long_tests = unittest.skipIf(not IS_LONG, "one of the long tests")
 
 
 def alive_in_session(session):

@@ -307,6 +307,7 @@ class Learning(unittest.TestCase):
         self.assertIn("ready to train", ready)
 
     # A master sees no rows: it judges and writes the mean of what its workers have found.
+    @jobs.in_long_tests
     @unittest.skipUnless(MPIEXEC, "there is no mpiexec")
     def test_running_statistics_travel_to_masters(self):
         served = ["train", "rings.yaml", "exchange=served", "exchanges.served.owners=master", "train.epochs=30",
@@ -338,6 +339,7 @@ class Learning(unittest.TestCase):
             found = self.weights(owners)
             self.assertLess(math.dist(found, expected), 1e-6 * math.hypot(*expected), owners)
 
+    @jobs.in_long_tests
     @unittest.skipUnless(MPIEXEC, "there is no mpiexec")
     def test_masters_meet_workers_that_collect(self):
         served = ["train", "waves.yaml", "train.epochs=12", "threads=1", "exchange=served", "ranks.timeout_s=60",
@@ -350,6 +352,7 @@ class Learning(unittest.TestCase):
             self.sagips(*served, *own, f"run.name={name}", ranks=ranks)
             self.assertLess(self.results(name)["loss_end"], self.results(name)["loss_start"], name)
 
+    @jobs.in_long_tests
     @unittest.skipUnless(MPIEXEC, "there is no mpiexec")
     def test_another_number_of_workers_goes_on_with_the_central_weights(self):
         served = ["train", "rings.yaml", "exchange=served", "threads=1", "run.figures=false",
@@ -806,6 +809,7 @@ networks:
         numbers = struct.unpack(f"<{math.prod(shape)}f", raw[-4 * math.prod(shape):])
         return [numbers[shape[1] * row:shape[1] * (row + 1)] for row in range(shape[0])]
 
+    @jobs.in_long_tests
     def test_an_ensemble_predicts_together(self):
         short = ["train.epochs=8", "threads=1"]
         self.sagips("ensemble", "rings.yaml", "--vary", "folds", "--members", "3", *short, "run.name=folds")

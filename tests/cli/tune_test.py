@@ -310,6 +310,7 @@ class Tune(unittest.TestCase):
         self.assertLess(len(self.rows()), 200)
         self.assertIn("best: trial", output)
 
+    @jobs.in_long_tests
     def test_a_search_ended_by_its_time_limit_goes_on(self):
         output = self.tune("--trials", 1000, "--minutes", "0.05", "--fresh")
         self.assertIn("the time limit came before all 1000 trials had begun; the same command goes on", output)
@@ -430,6 +431,7 @@ class Tune(unittest.TestCase):
         output = self.tune("--block-ranks", 2, "run.name=other", launcher=[MPIEXEC, "-n", "3"], code=2)
         self.assertIn("no whole number of blocks", output)
 
+    @jobs.in_long_tests
     @unittest.skipIf(not MPIEXEC, "no MPI here")
     def test_folds_of_a_block_run_side_by_side_and_survive_kills(self):
         folds = ["tune.folds=3", "tune.trials=2", "train.epochs=1500", "train.evaluate_every=50",
@@ -460,6 +462,7 @@ class Tune(unittest.TestCase):
         self.assertGreater(states.count("failed"), 5, states)
         self.assertGreater(states.count("done"), 2, states)
 
+    @jobs.in_long_tests
     @unittest.skipIf(not MPIEXEC, "no MPI here")
     def test_a_suspended_rank_of_folds_side_by_side_is_named(self):
         job = self.start("tune", "search.yaml", "tune.folds=2", "tune.trials=1", "train.epochs=1500", "--block-ranks", 2,
