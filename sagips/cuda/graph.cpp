@@ -1,6 +1,7 @@
 // Graphs of what LibTorch and our own passes put on its stream, which alone knows LibTorch's part for GPUs.
 #include <ATen/core/CachingHostAllocator.h>
 #include <ATen/cuda/CUDAGraph.h>
+#include <ATen/ops/zeros.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
 
@@ -44,7 +45,7 @@ int failed(const Graph& graph) {
   guarded([&] {
     Graph next(at::cuda::graph_pool_handle());
     next.graph.capture_begin(next.memory, cudaStreamCaptureModeThreadLocal);
-    const at::Tensor number = at::zeros({1}, at::device(at::kCUDA));
+    at::zeros({1}, at::device(at::kCUDA));
     next.graph.capture_end();
   });
   problem = why;
