@@ -41,6 +41,7 @@ int sagips_cuda_draw_rows(sagips_cuda_stream_name name, uint32_t first_sample, i
                           uint32_t dimension, uint32_t first_event, int64_t events,
                           const float* table, int64_t rows, int64_t columns, float* out,
                           void* stream);
+
 // ---- inverse-CDF sampler: kernels::draw_positions and kernels::pull_back_positions
 
 typedef struct {

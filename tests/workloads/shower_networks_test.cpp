@@ -293,8 +293,8 @@ class PeerUpdates {
   std::array<std::vector<torch::Tensor>, 2> starts_;  ///< weights before the update
 };
 
-/// The four updates of a step by ours and by LibTorch. Where LibTorch computes in double precision it does so in
-/// single precision, too: there it is off by rounding as ours is, on any processor.
+/// The four updates of a step by ours and by LibTorch. Where LibTorch computes those in full in double precision it does
+/// so in single precision, too: there it is off by rounding as ours is, on any processor.
 class FourUpdates {
  public:
   FourUpdates(const Learns& ours, std::int64_t batch, std::uint32_t step,
@@ -302,7 +302,7 @@ class FourUpdates {
       : ours_(ours), precision_(precision), batch_(ours.learner->draw(step)) {
     const nn::State state = nn::give_state(*ours.learner);
     peers_.push_back(std::make_unique<PeerUpdates>(ours, state, batch, step, precision.type));
-    if (precision.type == torch::kFloat64)
+    if (precision.type == torch::kFloat64 && ours.network(maker).input()[0] == 256)
       peers_.push_back(std::make_unique<PeerUpdates>(ours, state, batch, step, torch::kFloat32));
   }
   void run(const std::string& what) {
